@@ -1,0 +1,1 @@
+//! Estimators, written once and shared by engine and controllers.

@@ -1,0 +1,488 @@
+//! Algorithms by name, with typed parameters: `cubic`, `cubic?beta=0.5&hystart=off`.
+//!
+//! The registry is open: a crate of your own adds its algorithm with one call and takes part in every shoot-out.
+//!
+//! ```
+//! use cc_algos::registry::{Algorithm, Param, Registry};
+//! use cc_algos::{Setup, Timestamp};
+//!
+//! let registry = Registry::builtin();
+//! let setup = Setup::new(Timestamp::ZERO, 1_500, 1);
+//! let cubic = registry.build("cubic?beta=0.5", &setup).unwrap();
+//! assert!(cubic.window() > 0);
+//! let error = registry.build("cubik", &setup).unwrap_err();
+//! assert_eq!(error.to_string(), "unknown algorithm `cubik`: did you mean `cubic`?");
+//! ```
+
+use core::fmt;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::controller::{Controller, Setup};
+use crate::units::{Rate, Span};
+
+/// Builds a controller from resolved arguments.
+pub type Build = dyn Fn(&Args, &Setup) -> Result<Box<dyn Controller>, RegistryError> + Send + Sync;
+
+/// One entry of the registry.
+#[derive(Clone)]
+pub struct Algorithm {
+    name: String,
+    summary: String,
+    source: String,
+    params: Vec<Param>,
+    build: Arc<Build>,
+}
+
+impl Algorithm {
+    /// An algorithm without parameters. `name` is lower case with hyphens; `source` names the RFC, draft or paper.
+    pub fn new(
+        name: impl Into<String>,
+        summary: impl Into<String>,
+        source: impl Into<String>,
+        build: impl Fn(&Args, &Setup) -> Result<Box<dyn Controller>, RegistryError> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            summary: summary.into(),
+            source: source.into(),
+            params: Vec::new(),
+            build: Arc::new(build),
+        }
+    }
+
+    /// With one more parameter.
+    #[must_use]
+    pub fn with_param(mut self, param: Param) -> Self {
+        self.params.push(param);
+        self
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is, in a line.
+    pub fn summary(&self) -> &str {
+        &self.summary
+    }
+
+    /// Where its law comes from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Its parameters.
+    pub fn params(&self) -> &[Param] {
+        &self.params
+    }
+}
+
+impl fmt::Debug for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Algorithm").field("name", &self.name).field("params", &self.params).finish_non_exhaustive()
+    }
+}
+
+/// A parameter: its type and default in one, its bounds and its meaning.
+#[derive(Clone, Debug)]
+pub struct Param {
+    name: &'static str,
+    default: Value,
+    min: f64,
+    max: f64,
+    help: &'static str,
+}
+
+impl Param {
+    /// A parameter with the type of its default, without bounds but those of the type.
+    pub const fn new(name: &'static str, default: Value, help: &'static str) -> Self {
+        Self { name, default, min: f64::NEG_INFINITY, max: f64::INFINITY, help }
+    }
+
+    /// With bounds, both allowed: plain numbers; nanoseconds for spans; bit/s for rates; bytes for sizes.
+    #[must_use]
+    pub const fn within(mut self, min: f64, max: f64) -> Self {
+        self.min = min;
+        self.max = max;
+        self
+    }
+
+    /// Its name.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Its default.
+    pub const fn default(&self) -> Value {
+        self.default
+    }
+
+    /// What it means.
+    pub const fn help(&self) -> &'static str {
+        self.help
+    }
+}
+
+/// A parameter's value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A real number.
+    Number(f64),
+    /// A whole number.
+    Integer(u64),
+    /// Bytes; accepts `1500`, `64kB`, `1MB`.
+    Bytes(u64),
+    /// A span of time; accepts `100us`, `25ms`, `1s`.
+    Span(Span),
+    /// A rate; accepts `10Mbps`, `400Gbps`.
+    Rate(Rate),
+    /// `on` or `off`.
+    Switch(bool),
+}
+
+impl Value {
+    fn parse_as(self, text: &str) -> Option<Self> {
+        Some(match self {
+            Self::Number(_) => Self::Number(text.parse().ok().filter(|number: &f64| number.is_finite())?),
+            Self::Integer(_) => Self::Integer(text.parse().ok()?),
+            Self::Bytes(_) => Self::Bytes(parse_scaled(text, BYTE_UNITS)?),
+            Self::Span(_) => Self::Span(Span::from_nanos(parse_scaled(text, SPAN_UNITS)?)),
+            Self::Rate(_) => Self::Rate(Rate::from_bps(parse_scaled(text, RATE_UNITS)?)),
+            Self::Switch(_) => Self::Switch(match text {
+                "on" | "true" | "1" => true,
+                "off" | "false" | "0" => false,
+                _ => return None,
+            }),
+        })
+    }
+
+    fn magnitude(self) -> f64 {
+        match self {
+            Self::Number(number) => number,
+            Self::Integer(number) | Self::Bytes(number) => number as f64,
+            Self::Span(span) => span.as_nanos() as f64,
+            Self::Rate(rate) => rate.as_bps() as f64,
+            Self::Switch(on) => f64::from(u8::from(on)),
+        }
+    }
+
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Number(_) => "a number",
+            Self::Integer(_) => "a whole number",
+            Self::Bytes(_) => "a size such as 1500, 64kB or 1MB",
+            Self::Span(_) => "a time such as 100us, 25ms or 1s",
+            Self::Rate(_) => "a rate such as 10Mbps or 400Gbps",
+            Self::Switch(_) => "on or off",
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Integer(number) => write!(f, "{number}"),
+            Self::Bytes(bytes) => write!(f, "{bytes}B"),
+            Self::Span(span) => write!(f, "{span}"),
+            Self::Rate(rate) => write!(f, "{rate}"),
+            Self::Switch(true) => f.write_str("on"),
+            Self::Switch(false) => f.write_str("off"),
+        }
+    }
+}
+
+const BYTE_UNITS: &[(&str, f64)] = &[
+    ("GiB", 1_073_741_824.0),
+    ("MiB", 1_048_576.0),
+    ("KiB", 1_024.0),
+    ("GB", 1e9),
+    ("MB", 1e6),
+    ("kB", 1e3),
+    ("B", 1.0),
+    ("", 1.0),
+];
+const SPAN_UNITS: &[(&str, f64)] = &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+const RATE_UNITS: &[(&str, f64)] = &[("Gbps", 1e9), ("Mbps", 1e6), ("kbps", 1e3), ("bps", 1.0)];
+
+/// `text` as a non-negative number with one of the `units`, scaled and rounded; `None` if it is anything else.
+fn parse_scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let scale = units.iter().find(|(name, _)| *name == unit)?.1;
+    let scaled = number.parse::<f64>().ok()? * scale;
+    (scaled >= 0.0 && scaled < u64::MAX as f64).then(|| crate::units::round_to_u64(scaled))
+}
+
+/// Arguments of one algorithm: each parameter with its given or default value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Args {
+    algorithm: String,
+    values: BTreeMap<&'static str, (Value, Given)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Given {
+    Explicitly,
+    ByDefault,
+}
+
+macro_rules! getter {
+    ($(#[$doc:meta])* $name:ident, $variant:ident, $type:ty) => {
+        $(#[$doc])*
+        ///
+        /// # Panics
+        ///
+        /// If the algorithm declared no parameter of this name and type: a mistake in its registration.
+        pub fn $name(&self, name: &str) -> $type {
+            match self.values.get(name) {
+                Some((Value::$variant(value), _)) => *value,
+                other => panic!("`{}` declares no {} parameter `{name}` (found {other:?})", self.algorithm, stringify!($variant)),
+            }
+        }
+    };
+}
+
+impl Args {
+    getter!(/// The value of a number.
+        number, Number, f64);
+    getter!(/// The value of a whole number.
+        integer, Integer, u64);
+    getter!(/// The value of a size, bytes.
+        bytes, Bytes, u64);
+    getter!(/// The value of a span.
+        span, Span, Span);
+    getter!(/// The value of a rate.
+        rate, Rate, Rate);
+    getter!(/// The value of a switch.
+        switch, Switch, bool);
+
+    /// Every parameter with its value, by name.
+    pub fn values(&self) -> impl Iterator<Item = (&'static str, Value)> + '_ {
+        self.values.iter().map(|(name, (value, _))| (*name, *value))
+    }
+}
+
+/// The canonical spelling: the name and what differs from the defaults, by name.
+impl fmt::Display for Args {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.algorithm)?;
+        let explicit = self.values.iter().filter(|(_, (_, given))| *given == Given::Explicitly);
+        for (index, (name, (value, _))) in explicit.enumerate() {
+            write!(f, "{}{name}={value}", if index == 0 { '?' } else { '&' })?;
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with a name, a parameter or an entry.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegistryError {
+    /// No algorithm has this name.
+    #[error("unknown algorithm `{name}`{}", suggest(.nearest.as_deref(), .known))]
+    UnknownAlgorithm {
+        /// The name asked for.
+        name: String,
+        /// The most similar known name.
+        nearest: Option<String>,
+        /// All known names.
+        known: Vec<String>,
+    },
+    /// The algorithm has no such parameter.
+    #[error("`{algorithm}` has no parameter `{name}`{}", suggest(.nearest.as_deref(), .known))]
+    UnknownParam {
+        /// The algorithm.
+        algorithm: String,
+        /// The parameter asked for.
+        name: String,
+        /// The most similar known name.
+        nearest: Option<String>,
+        /// All its parameters.
+        known: Vec<String>,
+    },
+    /// The value is not of the parameter's type.
+    #[error("`{algorithm}?{name}={value}`: expected {expected}")]
+    BadValue {
+        /// The algorithm.
+        algorithm: String,
+        /// The parameter.
+        name: String,
+        /// What was given.
+        value: String,
+        /// What was expected.
+        expected: String,
+    },
+    /// Not of the form `name?key=value&key=value`.
+    #[error("`{spec}`: expected `name` or `name?key=value&key=value`")]
+    Malformed {
+        /// What was given.
+        spec: String,
+    },
+    /// A parameter was given twice.
+    #[error("`{algorithm}`: parameter `{name}` is given twice")]
+    Repeated {
+        /// The algorithm.
+        algorithm: String,
+        /// The parameter.
+        name: String,
+    },
+    /// The parameters do not go together, or the flow's setup lacks something the algorithm needs.
+    #[error("`{algorithm}`: {reason}")]
+    Unsuitable {
+        /// The algorithm.
+        algorithm: String,
+        /// Why, and what would do.
+        reason: String,
+    },
+}
+
+fn suggest(nearest: Option<&str>, known: &[String]) -> String {
+    match nearest {
+        Some(name) => format!(": did you mean `{name}`?"),
+        None if known.is_empty() => ": it has none".into(),
+        None => format!(": expected one of {}", known.join(", ")),
+    }
+}
+
+/// Algorithms by name.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    algorithms: BTreeMap<String, Algorithm>,
+}
+
+impl Registry {
+    /// No algorithms at all.
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// All algorithms of this crate.
+    pub fn builtin() -> Self {
+        let mut registry = Self::empty();
+        for algorithm in crate::algo::all() {
+            registry.register(algorithm);
+        }
+        registry
+    }
+
+    /// Adds an algorithm, or replaces the one of the same name, which is returned.
+    pub fn register(&mut self, algorithm: Algorithm) -> Option<Algorithm> {
+        self.algorithms.insert(algorithm.name.clone(), algorithm)
+    }
+
+    /// All algorithms by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Algorithm> {
+        self.algorithms.values()
+    }
+
+    /// Checks `spec`, resolves its defaults and gives the canonical arguments, without building anything.
+    ///
+    /// # Errors
+    ///
+    /// If the name or a parameter is unknown, or a value is malformed or out of bounds.
+    pub fn resolve(&self, spec: &str) -> Result<Args, RegistryError> {
+        let (name, query) = match spec.split_once('?') {
+            Some((name, query)) => (name, Some(query)),
+            None => (spec, None),
+        };
+        let algorithm = self.find(name)?;
+        let mut values: BTreeMap<_, _> =
+            algorithm.params.iter().map(|param| (param.name, (param.default, Given::ByDefault))).collect();
+        for pair in query.into_iter().flat_map(|query| query.split('&')) {
+            let (key, text) = pair.split_once('=').ok_or_else(|| RegistryError::Malformed { spec: spec.to_owned() })?;
+            let param = find_param(algorithm, key)?;
+            let value = parse_param(algorithm, param, text)?;
+            if let Some((_, Given::Explicitly)) = values.insert(param.name, (value, Given::Explicitly)) {
+                return Err(RegistryError::Repeated { algorithm: name.to_owned(), name: key.to_owned() });
+            }
+        }
+        Ok(Args { algorithm: name.to_owned(), values })
+    }
+
+    /// Builds the controller that `spec` describes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Registry::resolve`], or if the algorithm refuses its setup.
+    pub fn build(&self, spec: &str, setup: &Setup) -> Result<Box<dyn Controller>, RegistryError> {
+        self.build_args(&self.resolve(spec)?, setup)
+    }
+
+    /// Builds a controller from arguments that [`Registry::resolve`] gave.
+    ///
+    /// # Errors
+    ///
+    /// If the algorithm is not in this registry, or refuses its setup.
+    pub fn build_args(&self, args: &Args, setup: &Setup) -> Result<Box<dyn Controller>, RegistryError> {
+        (self.find(&args.algorithm)?.build)(args, setup)
+    }
+
+    fn find(&self, name: &str) -> Result<&Algorithm, RegistryError> {
+        self.algorithms.get(name).ok_or_else(|| RegistryError::UnknownAlgorithm {
+            name: name.to_owned(),
+            nearest: nearest(name, self.algorithms.keys().map(String::as_str)),
+            known: self.algorithms.keys().cloned().collect(),
+        })
+    }
+}
+
+fn find_param<'a>(algorithm: &'a Algorithm, key: &str) -> Result<&'a Param, RegistryError> {
+    algorithm.params.iter().find(|param| param.name == key).ok_or_else(|| RegistryError::UnknownParam {
+        algorithm: algorithm.name.clone(),
+        name: key.to_owned(),
+        nearest: nearest(key, algorithm.params.iter().map(|param| param.name)),
+        known: algorithm.params.iter().map(|param| param.name.to_owned()).collect(),
+    })
+}
+
+fn parse_param(algorithm: &Algorithm, param: &Param, text: &str) -> Result<Value, RegistryError> {
+    let bad = |expected: String| RegistryError::BadValue {
+        algorithm: algorithm.name.clone(),
+        name: param.name.to_owned(),
+        value: text.to_owned(),
+        expected,
+    };
+    let value = param.default.parse_as(text).ok_or_else(|| bad(param.default.kind().to_owned()))?;
+    if (param.min..=param.max).contains(&value.magnitude()) {
+        return Ok(value);
+    }
+    let unit = match value {
+        Value::Bytes(_) => " bytes",
+        Value::Span(_) => " ns",
+        Value::Rate(_) => " bit/s",
+        _ => "",
+    };
+    Err(bad(match (param.min.is_finite(), param.max.is_finite()) {
+        (true, true) => format!("{}{unit} to {}{unit}", param.min, param.max),
+        (true, false) => format!("at least {}{unit}", param.min),
+        _ => format!("at most {}{unit}", param.max),
+    }))
+}
+
+/// The most similar of `known`, if it is similar at all: at most a third of the letters differ.
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    known
+        .map(|candidate| (edit_distance(name, candidate), candidate))
+        .filter(|(distance, candidate)| *distance * 3 <= candidate.len().max(name.len()))
+        .min()
+        .map(|(_, candidate)| candidate.to_owned())
+}
+
+/// Levenshtein's distance by rows.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
