@@ -1,0 +1,161 @@
+//! What a run measured: plain data in the order of the experiment.
+
+use cc_algos::{Rate, Span, Timestamp};
+use hdrhistogram::Histogram;
+
+use crate::ids::FlowId;
+
+/// Everything one run measured.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// One entry per flow of the experiment, in its order.
+    pub flows: Vec<FlowOutcome>,
+    /// The ports worth watching: the dumbbell's bottleneck and reverse, every switch port of a star, one total per tier of a fat-tree.
+    pub ports: Vec<PortOutcome>,
+    /// One-way delays per (contestant, group), only for pairs that delivered something.
+    pub delays: Vec<DelayOutcome>,
+    /// Time series, if sampling was asked for.
+    pub samples: Vec<Sample>,
+    /// When the run ended: its duration, or earlier if every flow had finished.
+    pub ended_at: Timestamp,
+    /// Work done.
+    pub work: Work,
+}
+
+/// How much work a run was; for benchmarks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Events taken from the queue.
+    pub events: u64,
+    /// Packets, data or ACK, times links crossed.
+    pub packet_hops: u64,
+    /// Data packets that arrived at their receiver, duplicates included.
+    pub data_packets: u64,
+}
+
+/// How one flow fared.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowOutcome {
+    /// When it began, if it did.
+    pub started: Option<Timestamp>,
+    /// When the receiver had every byte.
+    pub received: Option<Timestamp>,
+    /// When the sender knew that; flow completion time runs from `started` to here. No handshake is counted.
+    pub completed: Option<Timestamp>,
+    /// RTT of a full packet and its acknowledgement over empty queues.
+    pub base_rtt: Span,
+    /// Rate of the slowest link on its path: for a trace, its mean.
+    pub bottleneck: Rate,
+    /// Bytes the application wanted to move, if finite.
+    pub size: Option<u64>,
+    /// Wire bytes that `size` takes with all headers, retransmissions apart.
+    pub wire_size: Option<u64>,
+    /// Distinct application bytes that arrived.
+    pub delivered: u64,
+    /// Data packets sent, retransmissions included.
+    pub packets_sent: u64,
+    /// Wire bytes of these.
+    pub bytes_sent: u64,
+    /// Data packets that carried bytes sent before.
+    pub retransmitted: u64,
+    /// Packets declared lost.
+    pub lost: u64,
+    /// Of these, the ones that arrived after all.
+    pub spurious: u64,
+    /// Data packets whose arrival with CE was reported.
+    pub marked: u64,
+    /// Probe or retransmission time-outs.
+    pub timeouts: u64,
+    /// Smallest RTT measured.
+    pub min_rtt: Option<Span>,
+}
+
+impl FlowOutcome {
+    /// Flow completion time, if it completed.
+    pub fn completion_time(&self) -> Option<Span> {
+        Some(self.completed?.saturating_since(self.started?))
+    }
+
+    /// The completion time over an empty network: base RTT plus the time its wire bytes take at the bottleneck, less the one
+    /// full packet that the base RTT holds already.
+    pub fn ideal_completion_time(&self, mtu: u64) -> Option<Span> {
+        Some(self.base_rtt + self.bottleneck.time_for(self.wire_size?.saturating_sub(mtu))?)
+    }
+}
+
+/// What happened at one port, or at several taken together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PortOutcome {
+    /// Its name in results.
+    pub name: String,
+    /// Bytes it sent.
+    pub bytes: u64,
+    /// Packets it sent.
+    pub packets: u64,
+    /// Bytes its link could have carried while the run lasted.
+    pub offered: u64,
+    /// Packets dropped by the queue (overflow or its discipline).
+    pub queue_drops: u64,
+    /// Packets dropped by the policer.
+    pub policer_drops: u64,
+    /// Packets lost, corrupted or thinned out on the wire.
+    pub wire_losses: u64,
+    /// Packets marked CE.
+    pub marks: u64,
+    /// Largest backlog, bytes.
+    pub max_backlog: u64,
+    /// Backlog integrated over time, byte-nanoseconds: divided by the run's length it is the mean backlog.
+    pub backlog_byte_nanos: u128,
+}
+
+/// One-way delays of the data packets of one contestant and group, nanoseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DelayOutcome {
+    /// Index of the contestant.
+    pub contestant: usize,
+    /// The flows' group.
+    pub group: u16,
+    /// From sending to arrival.
+    pub one_way: Histogram<u64>,
+    /// The same less propagation and serialisation: time spent in queues (and, on a trace, waiting for service).
+    pub queueing: Histogram<u64>,
+}
+
+/// The state of the run at one instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// When.
+    pub at: Timestamp,
+    /// Active flows.
+    pub flows: Vec<FlowSample>,
+    /// Watched ports, in the order of [`Outcome::ports`]; empty for ports that stand for several.
+    pub ports: Vec<PortSample>,
+}
+
+/// One flow at one instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowSample {
+    /// Which flow.
+    pub flow: FlowId,
+    /// Congestion window, bytes.
+    pub window: u64,
+    /// Pacing rate in force, if any.
+    pub pacing_rate: Option<Rate>,
+    /// Smoothed RTT, once measured.
+    pub smoothed_rtt: Option<Span>,
+    /// Bytes in flight.
+    pub in_flight: u64,
+    /// Distinct application bytes that have arrived so far.
+    pub delivered: u64,
+}
+
+/// One port at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortSample {
+    /// Bytes queued.
+    pub backlog: u64,
+    /// Bytes sent so far.
+    pub bytes: u64,
+    /// Bytes the link could have carried so far.
+    pub offered: u64,
+}
