@@ -1,0 +1,1 @@
+//! The engine that numbers, acknowledges, paces and recovers packets without touching their bytes.

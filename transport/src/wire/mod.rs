@@ -1,0 +1,5 @@
+//! Packet headers and frames.
+
+mod ack;
+
+pub use ack::{AckFrame, MarkBitmap, PacketNumberRange};
