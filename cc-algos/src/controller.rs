@@ -376,6 +376,8 @@ pub struct Feedback<'a> {
     /// Lost packets whose content coding restored: still congestion (RFC 9265, section 4), but nothing to send again. They
     /// left flight when the receiver reported the block complete and are part of neither `acked` nor `lost`.
     pub recovered: Tally,
+    /// The packets behind `recovered`, in order of packet number: their send times say which round trip was congested.
+    pub recovered_packets: &'a [PacketRecord],
     /// Bytes in flight before this batch was applied.
     pub prior_in_flight: u64,
     /// The RTT, if the largest acknowledged packet is newly acknowledged (RFC 9002, section 5.1).
@@ -410,6 +412,7 @@ impl Feedback<'_> {
             newly_marked: Tally::ZERO,
             newly_lost: Tally::ZERO,
             recovered: Tally::ZERO,
+            recovered_packets: &[],
             prior_in_flight: 0,
             rtt: None,
             delivery: None,
@@ -437,6 +440,14 @@ pub enum Limit {
     Receiver,
 }
 
+impl Limit {
+    /// Whether a window may grow on what was sent under this limit. RFC 9002, section 7.8: a sender that would have filled
+    /// its window but for its own pacing does not count as limited; one whose application or receiver held it back does.
+    pub const fn allows_growth(self) -> bool {
+        matches!(self, Self::Window | Self::Pacing)
+    }
+}
+
 /// A read-only view of the sender.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -446,7 +457,7 @@ pub struct Flight<'a> {
     /// Packets in flight.
     pub packets: u64,
     /// What held the sender back in the round that the newest acknowledged packet belongs to. A window may grow only if
-    /// that was [`Limit::Window`] (RFC 9002, section 7.8).
+    /// [`Limit::allows_growth`].
     pub limit: Limit,
     /// Largest packet, bytes.
     pub mtu: u64,
@@ -523,7 +534,7 @@ pub struct ControllerState {
     pub pacing_rate: Option<Rate>,
     /// The law's own name for what it is doing: `slow_start`, `probe_bw_up`, ...
     pub phase: &'static str,
-    gauges: [Option<(&'static str, f64)>; ControllerState::MAX_GAUGES],
+    gauges: [Option<(&'static str, f64)>; Self::MAX_GAUGES],
 }
 
 impl ControllerState {

@@ -1,1 +1,16 @@
 //! Estimators, written once and shared by engine and controllers.
+//!
+//! * [`rtt`]: smoothed RTT, its variation and the probe time-out (RFC 9002, section 5 and 6.2);
+//! * [`delivery`]: delivery-rate samples (draft-ietf-ccwg-bbr, section 4.1);
+//! * [`windowed`]: the largest or smallest value of a sliding window in three samples;
+//! * [`round`]: round trips, counted by what was acknowledged.
+
+pub mod delivery;
+pub mod round;
+pub mod rtt;
+pub mod windowed;
+
+pub use delivery::DeliveryEstimator;
+pub use round::RoundCounter;
+pub use rtt::RttEstimator;
+pub use windowed::{WindowedMax, WindowedMin};
