@@ -1,0 +1,143 @@
+//! One congestion response a round trip (RFC 9002, section 7.3.2), and the proof that one was spurious.
+//!
+//! A reduction at time t covers every packet sent up to t: their losses and marks tell of the same congestion, and their
+//! acknowledgements let nothing grow. The first loss or mark of a packet sent later is new, even if that packet was sent
+//! while the recovery still ran.
+//!
+//! A reduction proves spurious once every packet that was declared lost since it began has been acknowledged after all,
+//! unless a mark or a loss restored by coding confirmed the congestion.
+
+use crate::controller::{Feedback, PacketRecord};
+use crate::signal::Ecn;
+use crate::units::Timestamp;
+
+/// What brought a reduction about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Congestion {
+    /// A loss, also one that coding restored (RFC 9265, section 4: hiding it would hide congestion).
+    Loss,
+    /// A CE mark.
+    Mark,
+}
+
+/// What a batch of feedback asks a window to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Reduce: congestion in a round trip that has not answered for any yet.
+    Reduce(Congestion),
+    /// Undo the last reduction: all its losses were spurious.
+    Undo,
+}
+
+/// The last congestion response of a path.
+#[derive(Clone, Debug, Default)]
+pub struct Recovery {
+    began: Option<Timestamp>,
+    /// Packets sent up to then let nothing grow.
+    no_growth_until: Option<Timestamp>,
+    running: bool,
+    suspects: Option<Suspects>,
+}
+
+/// Packets that were declared lost since the last reduction began and may prove not to be.
+#[derive(Clone, Copy, Debug)]
+struct Suspects {
+    packets: u64,
+    oldest_sent_at: Timestamp,
+}
+
+impl Recovery {
+    /// Whether the last reduction covers a packet sent at `sent_at`.
+    pub fn covers(&self, sent_at: Timestamp) -> bool {
+        self.began.is_some_and(|began| sent_at <= began)
+    }
+
+    /// Whether no packet sent since the last reduction has been acknowledged yet.
+    pub const fn is_running(&self) -> bool {
+        self.running
+    }
+
+    /// Judges a batch. On [`Verdict::Reduce`] a new recovery has begun.
+    pub fn judge(&mut self, feedback: &Feedback<'_>) -> Option<Verdict> {
+        let quiet = feedback.lost.is_empty()
+            && feedback.newly_marked.is_zero()
+            && feedback.spurious.is_empty()
+            && feedback.recovered.is_zero();
+        let verdict = if quiet { None } else { self.judge_congestion(feedback) };
+        if self.running && feedback.acked.last().is_some_and(|newest| !self.covers(newest.sent_at)) {
+            self.running = false;
+        }
+        verdict
+    }
+
+    fn judge_congestion(&mut self, feedback: &Feedback<'_>) -> Option<Verdict> {
+        let congestion = self.new_congestion(feedback);
+        if congestion.is_some() {
+            self.began = Some(feedback.now);
+            self.no_growth_until = Some(feedback.now);
+            self.running = true;
+            self.suspects = Some(Suspects { packets: 0, oldest_sent_at: feedback.now });
+        }
+        let confirmed = !feedback.newly_marked.is_zero() || !feedback.recovered.is_zero();
+        if confirmed {
+            self.suspects = None;
+        }
+        let Some(suspects) = self.suspects.as_mut() else { return congestion.map(Verdict::Reduce) };
+        for packet in feedback.lost {
+            suspects.packets += 1;
+            suspects.oldest_sent_at = suspects.oldest_sent_at.min(packet.sent_at);
+        }
+        let cleared =
+            feedback.spurious.iter().filter(|packet| packet.sent_at >= suspects.oldest_sent_at).count() as u64;
+        suspects.packets = suspects.packets.saturating_sub(cleared);
+        if let Some(congestion) = congestion {
+            return Some(Verdict::Reduce(congestion));
+        }
+        if cleared > 0 && suspects.packets == 0 {
+            self.forget();
+            return Some(Verdict::Undo);
+        }
+        None
+    }
+
+    fn new_congestion(&self, feedback: &Feedback<'_>) -> Option<Congestion> {
+        let is_new = |packet: &&PacketRecord| !self.covers(packet.sent_at);
+        if feedback.lost.last().filter(is_new).or(feedback.recovered_packets.last().filter(is_new)).is_some() {
+            return Some(Congestion::Loss);
+        }
+        newest_marked(feedback).filter(is_new).map(|_| Congestion::Mark)
+    }
+
+    /// Bytes of a batch on which the window may grow: those of packets that the last reduction does not cover.
+    pub fn acked_outside(&self, feedback: &Feedback<'_>) -> u64 {
+        let acked = feedback.newly_acked.bytes;
+        let Some(until) = self.no_growth_until else { return acked };
+        match feedback.acked.first() {
+            Some(first) if first.sent_at <= until => {
+                let covered = feedback.acked.iter().take_while(|packet| packet.sent_at <= until);
+                acked.saturating_sub(covered.map(|packet| u64::from(packet.bytes)).sum())
+            }
+            _ => acked,
+        }
+    }
+
+    /// Persistent congestion collapsed the window at `now`: it may grow at once (RFC 9002, section 7.6.2). What was sent
+    /// before and is declared lost later belongs to that congestion.
+    pub const fn on_collapse(&mut self, now: Timestamp) {
+        *self = Self { began: Some(now), no_growth_until: None, running: false, suspects: None };
+    }
+
+    /// No reduction covers anything any more, as on a new path.
+    pub fn forget(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// The newest packet that a batch reports as marked: by its own codepoint where the receiver echoes that per packet, else
+/// the newest acknowledged (RFC 9002, appendix B.7).
+fn newest_marked<'a>(feedback: &Feedback<'a>) -> Option<&'a PacketRecord> {
+    if feedback.newly_marked.is_zero() {
+        return None;
+    }
+    feedback.acked.iter().rfind(|packet| packet.arrived_as == Some(Ecn::Ce)).or(feedback.acked.last())
+}
