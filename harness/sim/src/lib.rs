@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod error;
 pub mod ids;
 pub mod link;
 pub mod outcome;
@@ -12,6 +13,7 @@ pub mod queue;
 pub mod rng;
 pub mod time;
 
+pub use error::{Probability, SpecError};
 pub use ids::{FlowId, HostId};
 pub use outcome::Outcome;
 pub use time::SimTime;

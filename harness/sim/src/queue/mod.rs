@@ -1,8 +1,26 @@
 //! Queue disciplines and markers, written once for simulator and emulator: time and packets in, verdicts out.
+//!
+//! None has events or a clock of its own: what would be a timer is caught up with when a packet comes or goes. The
+//! caller lets departures happen before arrivals of the same instant; then a burst of one packet more than the
+//! capacity, of which the first leaves at that very instant, fits.
+
+mod codel;
+mod discipline;
+mod fifo;
+mod marking;
+mod policer;
+#[cfg(test)]
+mod testing;
 
 use cc_algos::Ecn;
 
 use crate::time::SimTime;
+
+pub use codel::{Codel, CodelParameters, CodelSpec};
+pub use discipline::{Capacity, Counts, Discipline, DisciplineSpec};
+pub use fifo::DropTail;
+pub use marking::{MarkAt, Marker, MarkingSpec, Red, RedAverage, Verdict};
+pub use policer::{Admit, Excess, Policer, PolicerSpec};
 
 /// What a queue needs to know of a packet; `handle` is the caller's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

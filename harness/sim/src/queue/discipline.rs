@@ -1,0 +1,106 @@
+//! What all disciplines have in common.
+
+use core::fmt::Debug;
+
+use super::{Codel, CodelSpec, DropTail, Queued};
+use crate::error::{SpecError, ensure};
+use crate::rng::Random;
+use crate::time::SimTime;
+
+/// A queue with its rules for dropping, marking and order of service.
+///
+/// Every packet that goes in comes out exactly once: returned by `dequeue`, or pushed to `dropped` by either call. A
+/// marked packet comes out with [`cc_algos::Ecn::Ce`].
+pub trait Discipline: Debug + Send {
+    /// Takes a packet in. Whatever is refused, that packet or others, is pushed to `dropped`.
+    fn enqueue(&mut self, now: SimTime, packet: Queued, dropped: &mut Vec<Queued>);
+
+    /// The next packet to send, or `None` if none is left. Packets dropped on the way are pushed to `dropped`.
+    fn dequeue(&mut self, now: SimTime, dropped: &mut Vec<Queued>) -> Option<Queued>;
+
+    /// Bytes in the queue.
+    fn bytes(&self) -> u64;
+
+    /// Packets in the queue.
+    fn packets(&self) -> u64;
+
+    /// What was dropped and marked so far.
+    fn counts(&self) -> Counts;
+}
+
+/// Packets dropped and marked by a discipline since it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Packets dropped because the queue was full.
+    pub overflowed: u64,
+    /// Packets dropped to signal congestion.
+    pub dropped_early: u64,
+    /// Packets marked CE.
+    pub marked: u64,
+}
+
+/// How much a queue holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capacity {
+    /// This many bytes.
+    Bytes(u64),
+    /// This many packets, whatever their size.
+    Packets(u64),
+    /// Everything.
+    Unlimited,
+}
+
+impl Capacity {
+    /// Whether a packet of `size` fits on top of `bytes` in `packets`.
+    pub const fn fits(self, bytes: u64, packets: u64, size: u32) -> bool {
+        match self {
+            Self::Bytes(limit) => bytes.saturating_add(size as u64) <= limit,
+            Self::Packets(limit) => packets < limit,
+            Self::Unlimited => true,
+        }
+    }
+
+    pub(crate) fn validate(self) -> Result<(), SpecError> {
+        ensure(!matches!(self, Self::Bytes(0) | Self::Packets(0)), "queue capacity", "zero", "more than zero")
+    }
+}
+
+/// Which discipline, and its parameters.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum DisciplineSpec {
+    /// First in, first out; what does not fit is refused.
+    DropTail {
+        /// How much the queue holds.
+        capacity: Capacity,
+    },
+    /// CoDel, RFC 8289.
+    Codel(CodelSpec),
+}
+
+impl DisciplineSpec {
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// If one is outside its range.
+    pub fn validate(&self) -> Result<(), SpecError> {
+        match self {
+            Self::DropTail { capacity } => capacity.validate(),
+            Self::Codel(spec) => spec.validate(),
+        }
+    }
+
+    /// An empty queue; `random` is a stream of its own, which not every discipline uses.
+    ///
+    /// # Errors
+    /// If [`Self::validate`] fails.
+    pub fn build(&self, random: Random) -> Result<Box<dyn Discipline>, SpecError> {
+        self.validate()?;
+        let _ = random;
+        Ok(match self {
+            Self::DropTail { capacity } => Box::new(DropTail::new(*capacity)),
+            Self::Codel(spec) => Box::new(Codel::new(*spec)),
+        })
+    }
+}
