@@ -20,6 +20,8 @@ pub mod ids;
 pub mod receiver;
 pub mod registry;
 pub mod signal;
+#[cfg(test)]
+mod testing;
 pub mod units;
 
 pub use controller::{

@@ -25,6 +25,7 @@
 //! |---|---|---|
 //! | congestion avoidance | `mtu * acked / cwnd` per packet, rounded | whole packets by exact byte counts (section 7.3.3) |
 //! | passing `ssthresh` | the packet that crosses it counts whole | the bytes up to it, the rest avoids congestion |
+//! | packets sent in the instant of the reduction | belong to it | those sent after it do not |
 //! | round trip of a mark | the newest acknowledged packet's | the newest *marked* packet's, where echoed per packet |
 //! | losses declared after the collapse of packets sent before | reduce `ssthresh` once more | belong to the collapse |
 //! | losses that coding restored | unknown | count as losses (RFC 9265, section 4) |
@@ -107,14 +108,14 @@ impl NewReno {
 
 impl Controller for NewReno {
     fn on_feedback(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
-        match self.recovery.judge(feedback) {
+        match self.recovery.judge(feedback, flight) {
             Some(Verdict::Reduce(_)) => self.reduce(),
             Some(Verdict::Undo) => self.undo(),
             None => {}
         }
         if feedback.persistent_congestion.is_some() {
             self.window.collapse();
-            self.recovery.on_collapse(feedback.now);
+            self.recovery.on_collapse(feedback, flight);
         }
         if flight.limit.allows_growth() {
             self.window.grow(self.recovery.acked_outside(feedback));
@@ -199,3 +200,6 @@ fn params(args: &Args) -> NewRenoParams {
 pub(super) const fn packets(name: &'static str, default: u64, help: &'static str) -> Param {
     Param::new(name, Value::Integer(default), help).within(1.0, 100_000.0)
 }
+
+#[cfg(test)]
+mod tests;

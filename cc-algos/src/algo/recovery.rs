@@ -1,13 +1,16 @@
 //! One congestion response a round trip (RFC 9002, section 7.3.2), and the proof that one was spurious.
 //!
-//! A reduction at time t covers every packet sent up to t: their losses and marks tell of the same congestion, and their
+//! A reduction at time t covers every packet sent before it: their losses and marks tell of the same congestion, and their
 //! acknowledgements let nothing grow. The first loss or mark of a packet sent later is new, even if that packet was sent
 //! while the recovery still ran.
+//!
+//! RFC 9002 compares send times. Where time is coarse or simulated, packets leave in the very nanosecond of the reduction
+//! that made room for them; these are told apart by their number.
 //!
 //! A reduction proves spurious once every packet that was declared lost since it began has been acknowledged after all,
 //! unless a mark or a loss restored by coding confirmed the congestion.
 
-use crate::controller::{Feedback, PacketRecord};
+use crate::controller::{Feedback, Flight, PacketRecord};
 use crate::signal::Ecn;
 use crate::units::Timestamp;
 
@@ -29,12 +32,29 @@ pub enum Verdict {
     Undo,
 }
 
+/// A point in the order of sending.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    at: Timestamp,
+    next_packet: u64,
+}
+
+impl Point {
+    const fn now(feedback: &Feedback<'_>, flight: &Flight<'_>) -> Self {
+        Self { at: feedback.now, next_packet: flight.next_packet_number }
+    }
+
+    fn is_after(&self, packet: &PacketRecord) -> bool {
+        (packet.sent_at, packet.packet_number) < (self.at, self.next_packet)
+    }
+}
+
 /// The last congestion response of a path.
 #[derive(Clone, Debug, Default)]
 pub struct Recovery {
-    began: Option<Timestamp>,
-    /// Packets sent up to then let nothing grow.
-    no_growth_until: Option<Timestamp>,
+    began: Option<Point>,
+    /// Packets sent before that let nothing grow.
+    no_growth_until: Option<Point>,
     running: bool,
     suspects: Option<Suspects>,
 }
@@ -47,9 +67,9 @@ struct Suspects {
 }
 
 impl Recovery {
-    /// Whether the last reduction covers a packet sent at `sent_at`.
-    pub fn covers(&self, sent_at: Timestamp) -> bool {
-        self.began.is_some_and(|began| sent_at <= began)
+    /// Whether a packet was sent before the last reduction.
+    pub fn covers(&self, packet: &PacketRecord) -> bool {
+        self.began.is_some_and(|began| began.is_after(packet))
     }
 
     /// Whether no packet sent since the last reduction has been acknowledged yet.
@@ -58,23 +78,23 @@ impl Recovery {
     }
 
     /// Judges a batch. On [`Verdict::Reduce`] a new recovery has begun.
-    pub fn judge(&mut self, feedback: &Feedback<'_>) -> Option<Verdict> {
+    pub fn judge(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) -> Option<Verdict> {
         let quiet = feedback.lost.is_empty()
             && feedback.newly_marked.is_zero()
             && feedback.spurious.is_empty()
             && feedback.recovered.is_zero();
-        let verdict = if quiet { None } else { self.judge_congestion(feedback) };
-        if self.running && feedback.acked.last().is_some_and(|newest| !self.covers(newest.sent_at)) {
+        let verdict = if quiet { None } else { self.judge_congestion(feedback, flight) };
+        if self.running && feedback.acked.last().is_some_and(|newest| !self.covers(newest)) {
             self.running = false;
         }
         verdict
     }
 
-    fn judge_congestion(&mut self, feedback: &Feedback<'_>) -> Option<Verdict> {
+    fn judge_congestion(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) -> Option<Verdict> {
         let congestion = self.new_congestion(feedback);
         if congestion.is_some() {
-            self.began = Some(feedback.now);
-            self.no_growth_until = Some(feedback.now);
+            self.began = Some(Point::now(feedback, flight));
+            self.no_growth_until = self.began;
             self.running = true;
             self.suspects = Some(Suspects { packets: 0, oldest_sent_at: feedback.now });
         }
@@ -101,7 +121,7 @@ impl Recovery {
     }
 
     fn new_congestion(&self, feedback: &Feedback<'_>) -> Option<Congestion> {
-        let is_new = |packet: &&PacketRecord| !self.covers(packet.sent_at);
+        let is_new = |packet: &&PacketRecord| !self.covers(packet);
         if feedback.lost.last().filter(is_new).or(feedback.recovered_packets.last().filter(is_new)).is_some() {
             return Some(Congestion::Loss);
         }
@@ -113,18 +133,19 @@ impl Recovery {
         let acked = feedback.newly_acked.bytes;
         let Some(until) = self.no_growth_until else { return acked };
         match feedback.acked.first() {
-            Some(first) if first.sent_at <= until => {
-                let covered = feedback.acked.iter().take_while(|packet| packet.sent_at <= until);
+            Some(first) if until.is_after(first) => {
+                let covered = feedback.acked.iter().take_while(|packet| until.is_after(packet));
                 acked.saturating_sub(covered.map(|packet| u64::from(packet.bytes)).sum())
             }
             _ => acked,
         }
     }
 
-    /// Persistent congestion collapsed the window at `now`: it may grow at once (RFC 9002, section 7.6.2). What was sent
+    /// Persistent congestion collapsed the window: it may grow at once (RFC 9002, section 7.6.2). What was sent
     /// before and is declared lost later belongs to that congestion.
-    pub const fn on_collapse(&mut self, now: Timestamp) {
-        *self = Self { began: Some(now), no_growth_until: None, running: false, suspects: None };
+    pub const fn on_collapse(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
+        *self =
+            Self { began: Some(Point::now(feedback, flight)), no_growth_until: None, running: false, suspects: None };
     }
 
     /// No reduction covers anything any more, as on a new path.

@@ -1,0 +1,200 @@
+//! A driver for tests of single laws: a sender over a path without a queue, which keeps the engine's contract and leaves
+//! the fate of every packet to the test.
+
+use std::collections::VecDeque;
+
+use crate::controller::{
+    Cause, Controller, Feedback, Flight, Limit, PacketRecord, RttSample, SendState, Sent, Setup, Tally,
+};
+use crate::signal::{Ecn, Signal};
+use crate::units::{Span, Timestamp};
+
+pub(crate) const MTU: u64 = 1_000;
+
+/// A flow of 1 000-byte packets that begins at time zero.
+pub(crate) fn setup() -> Setup {
+    Setup::new(Timestamp::ZERO, MTU, 1)
+}
+
+pub(crate) fn at(millis: u64) -> Timestamp {
+    Timestamp::ZERO + Span::from_millis(millis)
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Acked,
+    Marked,
+    Lost,
+}
+
+/// What one cause revealed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Batch {
+    pub(crate) acked: Vec<PacketRecord>,
+    pub(crate) lost: Vec<PacketRecord>,
+    pub(crate) spurious: Vec<PacketRecord>,
+    pub(crate) recovered: Vec<PacketRecord>,
+    pub(crate) persistent_congestion: Option<Span>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Driver<C> {
+    pub(crate) controller: C,
+    pub(crate) now: Timestamp,
+    pub(crate) rtt: Span,
+    pub(crate) limit: Limit,
+    pub(crate) in_flight: VecDeque<PacketRecord>,
+    /// Packets that share an acknowledgement.
+    pub(crate) stretch: usize,
+    mtu: u64,
+    next_packet: u64,
+    delivered: u64,
+    lost: u64,
+    min_rtt: Option<Span>,
+}
+
+fn tally(packets: &[PacketRecord]) -> Tally {
+    let mut tally = Tally::ZERO;
+    packets.iter().for_each(|packet| tally.add(u64::from(packet.bytes)));
+    tally
+}
+
+impl<C: Controller> Driver<C> {
+    /// A path with an RTT of 100 ms, an acknowledgement for each packet, and a sender that always has data.
+    pub(crate) fn new(controller: C) -> Self {
+        Self {
+            controller,
+            now: Timestamp::ZERO,
+            rtt: Span::from_millis(100),
+            limit: Limit::Window,
+            in_flight: VecDeque::new(),
+            stretch: 1,
+            mtu: MTU,
+            next_packet: 0,
+            delivered: 0,
+            lost: 0,
+            min_rtt: None,
+        }
+    }
+
+    pub(crate) fn packets(&self) -> u64 {
+        self.controller.window() / self.mtu
+    }
+
+    pub(crate) fn flight(&self) -> Flight<'static> {
+        let mut flight = Flight::idle(self.mtu);
+        flight.bytes = self.in_flight.iter().map(|packet| u64::from(packet.bytes)).sum();
+        flight.packets = self.in_flight.len() as u64;
+        flight.limit = self.limit;
+        if self.min_rtt.is_some() {
+            flight.smoothed_rtt = Some(self.rtt);
+            flight.latest_rtt = Some(self.rtt);
+        }
+        flight.min_rtt = self.min_rtt;
+        flight.delivered = self.delivered;
+        flight.lost = self.lost;
+        flight.next_packet_number = self.next_packet;
+        flight
+    }
+
+    pub(crate) fn send(&mut self, packets: u64) {
+        for _ in 0..packets {
+            let mut record = PacketRecord::new(self.next_packet, self.mtu as u32, self.now);
+            self.next_packet += 1;
+            record.at_send = SendState {
+                in_flight: self.flight().bytes + self.mtu,
+                delivered: self.delivered,
+                lost: self.lost,
+                limit: self.limit,
+                ..record.at_send
+            };
+            self.in_flight.push_back(record);
+            let sent = Sent::new(self.now, record.packet_number, record.bytes);
+            let flight = self.flight();
+            self.in_flight.back_mut().unwrap().tag = self.controller.on_sent(&sent, &flight);
+        }
+    }
+
+    /// Sends what the window allows.
+    pub(crate) fn fill(&mut self) {
+        let flight = self.flight();
+        self.send(self.controller.window().saturating_sub(flight.bytes) / self.mtu);
+    }
+
+    /// Takes the oldest packets out of flight.
+    pub(crate) fn take(&mut self, packets: usize) -> Vec<PacketRecord> {
+        self.in_flight.drain(..packets).collect()
+    }
+
+    pub(crate) fn feed(&mut self, batch: &Batch) {
+        let gone: u64 = [&batch.acked, &batch.lost, &batch.recovered].iter().map(|part| tally(part).bytes).sum();
+        let mut feedback = Feedback::new(self.now, if batch.acked.is_empty() { Cause::LossTimer } else { Cause::Ack });
+        feedback.acked = &batch.acked;
+        feedback.lost = &batch.lost;
+        feedback.spurious = &batch.spurious;
+        feedback.recovered_packets = &batch.recovered;
+        feedback.newly_acked = tally(&batch.acked);
+        feedback.newly_lost = tally(&batch.lost);
+        feedback.recovered = tally(&batch.recovered);
+        for packet in batch.acked.iter().filter(|packet| packet.arrived_as == Some(Ecn::Ce)) {
+            feedback.newly_marked.add(u64::from(packet.bytes));
+        }
+        feedback.prior_in_flight = self.flight().bytes + gone;
+        feedback.persistent_congestion = batch.persistent_congestion;
+        if let Some(newest) = batch.acked.last() {
+            let latest = self.now.saturating_since(newest.sent_at);
+            feedback.rtt = Some(RttSample { latest, ack_delay: Span::ZERO, sent_at: newest.sent_at });
+            self.min_rtt = Some(self.min_rtt.map_or(latest, |min| min.min(latest)));
+        }
+        self.delivered += feedback.newly_acked.bytes;
+        self.lost += feedback.newly_lost.bytes;
+        let flight = self.flight();
+        self.controller.on_feedback(&feedback, &flight);
+    }
+
+    /// Reports the fates of the oldest packets in flight, `stretch` packets a batch, without sending.
+    pub(crate) fn report(&mut self, fates: &[Fate]) {
+        for fates in fates.chunks(self.stretch) {
+            let mut batch = Batch::default();
+            for (mut packet, fate) in self.take(fates.len()).into_iter().zip(fates) {
+                packet.arrived_as = (*fate == Fate::Marked).then_some(Ecn::Ce);
+                if *fate == Fate::Lost { batch.lost.push(packet) } else { batch.acked.push(packet) }
+            }
+            self.feed(&batch);
+        }
+    }
+
+    /// One round trip: fills the window, lets an RTT pass, and reports the fates that `fate` gives to the packets by their
+    /// place in the window.
+    pub(crate) fn round(&mut self, fate: impl Fn(usize) -> Fate) {
+        self.fill();
+        self.now += self.rtt;
+        let fates: Vec<_> = (0..self.in_flight.len()).map(fate).collect();
+        self.report(&fates);
+    }
+
+    /// Round trips without loss.
+    pub(crate) fn rounds(&mut self, rounds: usize) {
+        for _ in 0..rounds {
+            self.round(|_| Fate::Acked);
+        }
+    }
+
+    /// Loses the oldest packet in flight, and has the rest acknowledged.
+    pub(crate) fn lose_one(&mut self) {
+        self.round(|place| if place == 0 { Fate::Lost } else { Fate::Acked });
+    }
+
+    pub(crate) fn signal(&mut self, signal: &Signal) {
+        let flight = self.flight();
+        self.controller.on_signal(self.now, signal, &flight);
+    }
+
+    /// Nothing is sent for `idle`, and then the engine says so.
+    pub(crate) fn idle(&mut self, idle: Span) {
+        assert!(self.in_flight.is_empty());
+        self.now += idle;
+        self.signal(&Signal::Restart { idle });
+    }
+}
