@@ -1,38 +1,6 @@
-//! Acknowledgements.
+//! Which packets were marked.
 
-use cc_algos::ids::{Entropy, PathId};
-use cc_algos::signal::EcnCounts;
-use cc_algos::units::{Span, Timestamp};
-use smallvec::SmallVec;
-
-/// Consecutive packet numbers, both ends included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PacketNumberRange {
-    /// The smallest number.
-    pub first: u64,
-    /// The largest number, not smaller than `first`.
-    pub last: u64,
-}
-
-impl PacketNumberRange {
-    /// A single packet.
-    pub const fn single(packet_number: u64) -> Self {
-        Self { first: packet_number, last: packet_number }
-    }
-
-    /// How many packets the range holds, saturating; zero if the ends are swapped.
-    pub const fn packets(self) -> u64 {
-        match self.last.checked_sub(self.first) {
-            Some(gap) => gap.saturating_add(1),
-            None => 0,
-        }
-    }
-
-    /// Whether the range holds `packet_number`.
-    pub const fn contains(self, packet_number: u64) -> bool {
-        self.first <= packet_number && packet_number <= self.last
-    }
-}
+use crate::wire::{Reader, WireError, Writer};
 
 /// Which of the packets up to the largest acknowledged one arrived marked (CE), newest first, at most 64 of them.
 ///
@@ -98,40 +66,41 @@ impl MarkBitmap {
         self.packets
     }
 
+    /// Bytes in a frame: how many packets, and a bit for each.
+    #[inline]
+    pub(super) fn encoded_len(self) -> usize {
+        1 + usize::from(self.packets.div_ceil(8))
+    }
+
+    pub(super) fn write(self, largest: u64, writer: &mut Writer<'_>) -> Result<(), WireError> {
+        if !self.lies_above_zero(largest) {
+            return Err(writer.invalid("marks", "no mark below packet zero"));
+        }
+        writer.u8(self.packets, "marks")?;
+        let map = self.bits.to_le_bytes();
+        writer.bytes(map.get(..usize::from(self.packets.div_ceil(8))).unwrap_or_default(), "marks")
+    }
+
+    pub(super) fn parse(largest: u64, reader: &mut Reader<'_>) -> Result<Self, WireError> {
+        let packets = reader.u8("marks")?;
+        if packets > Self::MAX_PACKETS {
+            return Err(reader.invalid("marks", "64 packets at most"));
+        }
+        let map = reader.bytes(usize::from(packets.div_ceil(8)), "marks")?;
+        let bits = map.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
+        match Self::new(packets, bits) {
+            Some(marks) if marks.lies_above_zero(largest) => Ok(marks),
+            Some(_) => Err(reader.invalid("marks", "no mark below packet zero")),
+            None => Err(reader.invalid("marks", "a packet at least and no bits beyond the last")),
+        }
+    }
+
+    const fn lies_above_zero(self, largest: u64) -> bool {
+        largest >= Self::MAX_PACKETS as u64 || self.bits & !Self::mask(largest as u8 + 1) == 0
+    }
+
     const fn mask(packets: u8) -> u64 {
         if packets >= 64 { u64::MAX } else { (1 << packets) - 1 }
-    }
-}
-
-/// Which packets of a path arrived, with what was noticed about them (after RFC 9000, section 19.3).
-///
-/// Reuse one: [`clear`](Self::clear) keeps the room that its ranges took.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AckFrame {
-    /// The path whose packets are acknowledged.
-    pub path: PathId,
-    /// The largest packet number that arrived.
-    pub largest: u64,
-    /// How long the receiver held `largest` back before it built this frame. Coded in whole nanoseconds.
-    pub ack_delay: Span,
-    /// What arrived: descending, disjoint, not adjacent; the first range ends at `largest`.
-    pub ranges: SmallVec<[PacketNumberRange; 2]>,
-    /// Packets received so far on the path, by codepoint.
-    pub ecn: Option<EcnCounts>,
-    /// Which of the newest packets were marked.
-    pub marks: Option<MarkBitmap>,
-    /// When `largest` arrived, by the receiver's clock.
-    pub received_at: Option<Timestamp>,
-    /// Entropy of the packet that made the receiver send this frame.
-    pub entropy_echo: Option<Entropy>,
-}
-
-impl AckFrame {
-    /// Empties the frame and keeps its allocation.
-    pub fn clear(&mut self) {
-        let mut ranges = core::mem::take(&mut self.ranges);
-        ranges.clear();
-        *self = Self { ranges, ..Self::default() };
     }
 }
 
