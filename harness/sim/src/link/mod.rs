@@ -1,5 +1,7 @@
 //! Links, written once for simulator and emulator: how fast they serve, and what they do to packets on the way.
 
+pub mod impair;
 pub mod service;
 
-pub use service::{Change, End, Opportunities, Opportunity, Segment, Segments, Server, ServiceSpec};
+pub use impair::{Fate, ImpairmentSpec, Impairments, PacketClass, PacketInfo};
+pub use service::{Change, Changing, End, Opportunities, Opportunity, Segment, Segments, Server, ServiceSpec};
