@@ -143,7 +143,8 @@ pub enum Value {
 }
 
 impl Value {
-    fn parse_as(self, text: &str) -> Option<Self> {
+    /// Reads a value of the type of this one, with its unit; `None` if it is anything else.
+    pub fn parse_as(self, text: &str) -> Option<Self> {
         Some(match self {
             Self::Number(_) => Self::Number(text.parse().ok().filter(|number: &f64| number.is_finite())?),
             Self::Integer(_) => Self::Integer(text.parse().ok()?),

@@ -1,3 +1,5 @@
 //! harness
 
 pub mod measure;
+pub mod scenario;
+pub mod workload;

@@ -11,6 +11,7 @@ pub mod link;
 pub mod outcome;
 pub mod queue;
 pub mod rng;
+pub mod spec;
 pub mod time;
 
 pub use error::{Probability, SpecError};

@@ -1,0 +1,421 @@
+//! A scenario as plain data, every default filled in.
+
+use cc_algos::{Rate, Span};
+
+use super::value::Amount;
+use crate::workload::Workload;
+
+/// One experiment but for the algorithm under test and the seed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Name in results: lower-case letters, digits and hyphens.
+    pub name: String,
+    /// What it shows, in a sentence or two.
+    pub description: String,
+    /// Simulated time.
+    pub duration: Span,
+    /// How many seeds a sweep runs, from 1 on.
+    pub seeds: u32,
+    /// Algorithms that a sweep runs unless others are named, as `name` or `name?key=value`.
+    pub algorithms: Vec<String>,
+    /// The algorithm that others are compared with.
+    pub baseline: Option<String>,
+    /// Who plays the `rival` of the workloads.
+    pub rivals: Rivals,
+    /// How often to sample time series; `None` for never.
+    pub sample_every: Option<Span>,
+    /// Which routes packets take where there are several.
+    pub balance: Balance,
+    /// Whether controllers are told base RTT and bottleneck rate, as published simulators do.
+    pub oracle: bool,
+    /// Hosts and links.
+    pub topology: Topology,
+    /// The transport at both ends.
+    pub endpoints: Endpoints,
+    /// Who sends what, and when.
+    pub workloads: Vec<Workload>,
+}
+
+/// Who plays the `rival` of the workloads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rivals {
+    /// There is none.
+    None,
+    /// Each algorithm of the sweep in turn.
+    Each,
+    /// These, in turn.
+    Named(Vec<String>),
+}
+
+/// Which routes packets take where there are several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Balance {
+    /// One route per flow, by hash.
+    Ecmp,
+    /// A random route per packet.
+    Spray,
+}
+
+/// Hosts and links.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Topology {
+    /// Pairs of hosts on both sides of one bottleneck.
+    Dumbbell(Dumbbell),
+    /// Hosts around one switch.
+    Star(Star),
+    /// A three-tier fat-tree.
+    FatTree(FatTree),
+}
+
+/// Pairs of hosts on both sides of one bottleneck; data flow from left to right.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dumbbell {
+    /// Pairs of hosts.
+    pub pairs: u32,
+    /// Round-trip propagation of every pair, all of it on the bottleneck.
+    pub rtt: Span,
+    /// Round-trip propagation on top of that, by `pair % len`; may be empty.
+    pub extra_rtt: Vec<Span>,
+    /// Rate of the hosts' own links.
+    pub access_rate: Rate,
+    /// From left to right.
+    pub bottleneck: Link,
+    /// From right to left; `None` is a link of `access_rate` that never drops.
+    pub reverse: Option<Box<Link>>,
+}
+
+/// Hosts around one switch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Star {
+    /// Hosts.
+    pub hosts: u32,
+    /// Propagation of one link: a round trip crosses four.
+    pub delay: Span,
+    /// From the switch to a host. Hosts send at the same rate and never drop.
+    pub link: Link,
+}
+
+/// A three-tier fat-tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FatTree {
+    /// Ports of a switch; k³/4 hosts.
+    pub k: u32,
+    /// Propagation of one link: the longest round trip crosses twelve.
+    pub delay: Span,
+    /// Every link from a switch. Hosts send at the same rate and never drop.
+    pub link: Link,
+}
+
+impl Topology {
+    /// Its name in scenarios.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Dumbbell(_) => "dumbbell",
+            Self::Star(_) => "star",
+            Self::FatTree(_) => "fat-tree",
+        }
+    }
+
+    /// The link that matters: the bottleneck, or every link from a switch.
+    pub const fn main_link(&self) -> &Link {
+        match self {
+            Self::Dumbbell(dumbbell) => &dumbbell.bottleneck,
+            Self::Star(star) => &star.link,
+            Self::FatTree(tree) => &tree.link,
+        }
+    }
+
+    /// Round-trip propagation along the longest path, `extra_rtt` apart.
+    pub const fn rtt(&self) -> Span {
+        match self {
+            Self::Dumbbell(dumbbell) => dumbbell.rtt,
+            Self::Star(star) => star.delay.saturating_mul(4),
+            Self::FatTree(tree) => tree.delay.saturating_mul(12),
+        }
+    }
+
+    /// Hosts in all.
+    pub const fn hosts(&self) -> u32 {
+        match self {
+            Self::Dumbbell(dumbbell) => dumbbell.pairs * 2,
+            Self::Star(star) => star.hosts,
+            Self::FatTree(tree) => tree.k * tree.k * tree.k / 4,
+        }
+    }
+}
+
+/// One direction of a link, and the queue before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// How fast it is.
+    pub service: Service,
+    /// Room of the queue; `None` for as much as it takes.
+    pub buffer: Option<Amount>,
+    /// The queue's discipline.
+    pub queue: Queue,
+    /// Marking by backlog; drop-tail only.
+    pub marking: Option<Marking>,
+    /// Policer before the queue.
+    pub policer: Option<Policer>,
+    /// What happens to packets on the way.
+    pub impairments: Impairments,
+    /// Rate changes and outages, in order of time.
+    pub changes: Vec<Change>,
+}
+
+impl Link {
+    /// A link of constant rate with a drop-tail queue of one bandwidth-delay product.
+    pub fn fixed(rate: Rate) -> Self {
+        Self::of(Service::Rate(rate))
+    }
+
+    /// A link with a drop-tail queue of one bandwidth-delay product.
+    pub fn of(service: Service) -> Self {
+        Self {
+            service,
+            buffer: Some(Amount::Bdp(1.0)),
+            queue: Queue::DropTail,
+            marking: None,
+            policer: None,
+            impairments: Impairments::default(),
+            changes: Vec::new(),
+        }
+    }
+}
+
+/// How fast a link is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// A constant rate.
+    Rate(Rate),
+    /// A trace: `sample:NAME`, `gen:NAME?key=value&...`, or a file relative to the scenario's.
+    Trace {
+        /// Which.
+        name: String,
+        /// Where in it a run begins.
+        offset: TraceOffset,
+    },
+}
+
+/// Where in a trace a run begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceOffset {
+    /// At a place that the seed decides, so that seeds see different parts.
+    Random,
+    /// At a time.
+    At(Span),
+}
+
+/// The discipline of a queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Queue {
+    /// First in, first out; drops what does not fit.
+    DropTail,
+    /// RFC 8289.
+    CoDel(CoDel),
+    /// RFC 8290.
+    FqCoDel(CoDel),
+    /// RFC 8033.
+    Pie(Pie),
+    /// RFC 9332.
+    DualPi2(DualPi2),
+}
+
+/// Parameters of CoDel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CoDel {
+    /// Acceptable standing delay; 5 ms in RFC 8289, section 4.4.
+    pub target: Span,
+    /// Time to react; 100 ms in RFC 8289, section 4.3.
+    pub interval: Span,
+    /// Whether to mark instead of drop.
+    pub ecn: bool,
+}
+
+impl Default for CoDel {
+    fn default() -> Self {
+        Self { target: Span::from_millis(5), interval: Span::from_millis(100), ecn: true }
+    }
+}
+
+/// Parameters of PIE.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pie {
+    /// Reference delay; 15 ms in RFC 8033, section 4.2.
+    pub target: Span,
+    /// Time between updates of the probability; 15 ms in RFC 8033, section 4.2.
+    pub update: Span,
+    /// Whether to mark instead of drop.
+    pub ecn: bool,
+}
+
+impl Default for Pie {
+    fn default() -> Self {
+        Self { target: Span::from_millis(15), update: Span::from_millis(15), ecn: true }
+    }
+}
+
+/// Parameters of DualPI2.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DualPi2 {
+    /// Reference delay of the classic queue; 15 ms in RFC 9332, appendix A.1.
+    pub target: Span,
+    /// Delay from which the low-latency queue marks; 1 ms in RFC 9332, appendix A.2.
+    pub step: Span,
+}
+
+impl Default for DualPi2 {
+    fn default() -> Self {
+        Self { target: Span::from_millis(15), step: Span::from_millis(1) }
+    }
+}
+
+/// Marking by backlog.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Marking {
+    /// Every packet that finds this much queued: DCTCP's K (RFC 8257, section 3.1).
+    Step(Amount),
+    /// With a probability that rises between two backlogs, as RED on the instantaneous queue does.
+    Ramp {
+        /// Backlog from which it marks.
+        min: Amount,
+        /// Backlog from which it marks everything.
+        max: Amount,
+        /// Probability just below `max`.
+        probability: f64,
+    },
+}
+
+/// A token bucket that drops what exceeds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policer {
+    /// Rate of tokens.
+    pub rate: Rate,
+    /// Depth of the bucket, bytes.
+    pub burst: u64,
+}
+
+/// What happens to packets on the way.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Impairments {
+    /// Loss.
+    pub loss: Loss,
+    /// Extra delay, uniform from zero to this, that never reorders.
+    pub jitter: Span,
+    /// Packets held back so that others overtake them.
+    pub reorder: Option<Reorder>,
+    /// Probability of a second copy.
+    pub duplicate: f64,
+    /// Probability that a packet arrives damaged, and so is dropped there.
+    pub corrupt: f64,
+    /// Pure acknowledgements let through: one in this many.
+    pub ack_thinning: Option<u32>,
+}
+
+/// Loss on the wire.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub enum Loss {
+    /// None.
+    #[default]
+    None,
+    /// Independent, with this probability.
+    Bernoulli(f64),
+    /// A good and a bad state (Gilbert 1960, Elliott 1963), stepped per packet.
+    GilbertElliott {
+        /// Probability of going from good to bad.
+        to_bad: f64,
+        /// Probability of going from bad to good.
+        to_good: f64,
+        /// Loss in the good state.
+        loss_good: f64,
+        /// Loss in the bad state.
+        loss_bad: f64,
+    },
+    /// Every n-th packet.
+    Periodic(u64),
+    /// The packets of these numbers, counted from 0 at the link.
+    Scripted(Vec<u64>),
+}
+
+/// Packets held back so that others overtake them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reorder {
+    /// Share of packets.
+    pub probability: f64,
+    /// How long they are held.
+    pub delay: Span,
+}
+
+/// A change of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// When.
+    pub at: Span,
+    /// What.
+    pub to: ChangeTo,
+}
+
+/// What a link changes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeTo {
+    /// Another rate.
+    Rate(Rate),
+    /// Nothing passes.
+    Down,
+    /// It works again.
+    Up,
+}
+
+/// The transport at both ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Endpoints {
+    /// Largest IP packet, bytes.
+    pub mtu: u64,
+    /// Data packets per acknowledgement.
+    pub ack_every: u32,
+    /// Longest time an acknowledgement is held back.
+    pub ack_delay: Span,
+    /// How losses are found.
+    pub loss: LossPolicy,
+    /// Whether packets are paced.
+    pub pacing: bool,
+    /// Granularity of timers (`kGranularity` of RFC 9002, section 6.1.2).
+    pub granularity: Span,
+    /// RTT assumed before the first sample (`kInitialRtt` of RFC 9002, section 6.2.2).
+    pub initial_rtt: Span,
+}
+
+impl Endpoints {
+    /// As QUIC on the Internet: RFC 9000 and RFC 9002.
+    pub const INTERNET: Self = Self {
+        mtu: 1_500,
+        ack_every: 2,
+        ack_delay: Span::from_millis(25),
+        loss: LossPolicy::Rfc9002,
+        pacing: true,
+        granularity: Span::from_millis(1),
+        initial_rtt: Span::from_millis(333),
+    };
+
+    /// As inside a datacentre: an ACK for each packet, timers in microseconds. Ours.
+    pub const DATACENTRE: Self = Self {
+        mtu: 1_500,
+        ack_every: 1,
+        ack_delay: Span::from_micros(10),
+        loss: LossPolicy::Rfc9002,
+        pacing: true,
+        granularity: Span::from_micros(1),
+        initial_rtt: Span::from_micros(100),
+    };
+}
+
+/// How losses are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossPolicy {
+    /// Packet and time thresholds of RFC 9002, section 6.1.
+    Rfc9002,
+    /// Time-based with an adaptive reordering window (RFC 8985).
+    Rack,
+    /// A timer per packet, as simulators of datacentres have it.
+    PerPacketRto,
+}

@@ -1,0 +1,182 @@
+//! From TOML to a [`Scenario`].
+
+use std::path::Path;
+
+use cc_algos::Rate;
+
+use super::error::ScenarioError;
+use super::model::{Balance, Dumbbell, Endpoints, FatTree, LossPolicy, Rivals, Scenario, Star, Topology};
+use super::read::{Entry, Section, Source};
+use super::{parse_link, parse_workload};
+
+/// Most hosts, pairs or flows a scenario may name. Ours.
+pub(super) const MAX_COUNT: u32 = 100_000;
+
+impl Scenario {
+    /// Reads a scenario. `origin` names it in errors: a path, or the name of a built-in one.
+    ///
+    /// # Errors
+    ///
+    /// If the text is no TOML, a key is unknown, missing, of the wrong type, or has an impossible value.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, ScenarioError> {
+        let source = Source { origin, text };
+        let document = source.parse()?;
+        let mut root = Section::root(source, &document);
+        let scenario = read_scenario(&mut root)?;
+        root.finish()?;
+        Ok(scenario)
+    }
+
+    /// Reads a scenario's file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Scenario::parse`], or if the file cannot be read.
+    pub fn load(path: &Path) -> Result<Self, ScenarioError> {
+        let origin = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ScenarioError::new(&origin, format!("cannot read the scenario: {error}")))?;
+        Self::parse(&text, &origin)
+    }
+}
+
+fn read_scenario(root: &mut Section<'_>) -> Result<Scenario, ScenarioError> {
+    let name = root.required("name")?;
+    let duration = root.required("duration")?.positive_span()?;
+    let topology = read_topology(&mut *root)?;
+    let scenario = Scenario {
+        name: name.parsed("a name of lower-case letters, digits and hyphens", read_name)?,
+        description: root.or("description", String::new(), |entry| Ok(entry.text()?.to_owned()))?,
+        duration,
+        seeds: root.or("seeds", 10, |entry| entry.count(1, MAX_COUNT))?,
+        algorithms: root.or("algorithms", default_algorithms(), read_names)?,
+        baseline: root.maybe("baseline", |entry| Ok(entry.text()?.to_owned()))?,
+        rivals: root.or("rivals", Rivals::None, read_rivals)?,
+        sample_every: root.maybe("sample_every", Entry::positive_span)?,
+        balance: root.or("balance", Balance::Ecmp, |entry| {
+            entry.choice(&[("ecmp", Balance::Ecmp), ("spray", Balance::Spray)])
+        })?,
+        oracle: root.or("oracle", false, Entry::switch)?,
+        endpoints: root.or("endpoints", Endpoints::INTERNET, |entry| read_endpoints(entry.section()?))?,
+        workloads: parse_workload::read(&root.required("workload")?)?,
+        topology,
+    };
+    check_rivals(root, &scenario)?;
+    Ok(scenario)
+}
+
+fn read_name(text: &str) -> Option<String> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    (!text.is_empty() && text.len() <= 60 && text.chars().all(plain)).then(|| text.to_owned())
+}
+
+/// The algorithms compared where a scenario names none.
+fn default_algorithms() -> Vec<String> {
+    ["newreno", "cubic", "dctcp"].map(str::to_owned).to_vec()
+}
+
+fn read_names(entry: &Entry<'_>) -> Result<Vec<String>, ScenarioError> {
+    let names = entry.entries()?.iter().map(|name| Ok(name.text()?.to_owned())).collect::<Result<Vec<_>, _>>()?;
+    if names.is_empty() {
+        return Err(entry.fault("expected at least one algorithm"));
+    }
+    Ok(names)
+}
+
+fn read_rivals(entry: &Entry<'_>) -> Result<Rivals, ScenarioError> {
+    match entry.as_text() {
+        Some("each") => Ok(Rivals::Each),
+        Some(_) => Err(entry.fault("expected \"each\" (every algorithm of the sweep) or a list of algorithms")),
+        None => Ok(Rivals::Named(read_names(entry)?)),
+    }
+}
+
+fn check_rivals(root: &Section<'_>, scenario: &Scenario) -> Result<(), ScenarioError> {
+    use crate::workload::Player;
+    let plays = |player| scenario.workloads.iter().any(|workload| workload.player == player);
+    if !plays(Player::Subject) {
+        return Err(root.fault("no workload is played by the algorithm under test: leave `algorithm` out of one"));
+    }
+    match (&scenario.rivals, plays(Player::Rival)) {
+        (Rivals::None, true) => Err(root.fault("a workload has `algorithm = \"rival\"`: expected a key `rivals`")),
+        (Rivals::Each | Rivals::Named(_), false) => {
+            Err(root.fault("`rivals` are named: expected a workload with `algorithm = \"rival\"`"))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum TopologyKind {
+    Dumbbell,
+    Star,
+    FatTree,
+}
+
+fn read_topology(root: &mut Section<'_>) -> Result<Topology, ScenarioError> {
+    let mut section = root.required("topology")?.section()?;
+    let kinds =
+        [("dumbbell", TopologyKind::Dumbbell), ("star", TopologyKind::Star), ("fat-tree", TopologyKind::FatTree)];
+    let topology = match section.required("kind")?.choice(&kinds)? {
+        TopologyKind::Dumbbell => Topology::Dumbbell(read_dumbbell(&mut section)?),
+        TopologyKind::Star => Topology::Star(Star {
+            hosts: section.required("hosts")?.count(2, MAX_COUNT)?,
+            delay: section.required("delay")?.span()?,
+            link: parse_link::read(section.required("link")?.section()?)?,
+        }),
+        TopologyKind::FatTree => Topology::FatTree(FatTree {
+            k: read_ports(&section.required("k")?)?,
+            delay: section.required("delay")?.span()?,
+            link: parse_link::read(section.required("link")?.section()?)?,
+        }),
+    };
+    section.finish()?;
+    Ok(topology)
+}
+
+fn read_dumbbell(section: &mut Section<'_>) -> Result<Dumbbell, ScenarioError> {
+    Ok(Dumbbell {
+        pairs: section.or("pairs", 1, |entry| entry.count(1, MAX_COUNT))?,
+        rtt: section.required("rtt")?.span()?,
+        extra_rtt: section.or("extra_rtt", Vec::new(), |entry| entry.entries()?.iter().map(Entry::span).collect())?,
+        access_rate: section.or("access_rate", Rate::from_gbps(10), Entry::rate)?,
+        bottleneck: parse_link::read(section.required("bottleneck")?.section()?)?,
+        reverse: section.maybe("reverse", |entry| parse_link::read(entry.section()?).map(Box::new))?,
+    })
+}
+
+fn read_ports(entry: &Entry<'_>) -> Result<u32, ScenarioError> {
+    let k = entry.count(4, 64)?;
+    if k % 2 == 0 { Ok(k) } else { Err(entry.fault(format!("expected an even number of ports, found {k}"))) }
+}
+
+fn read_endpoints(mut section: Section<'_>) -> Result<Endpoints, ScenarioError> {
+    let profiles = [("internet", Endpoints::INTERNET), ("datacentre", Endpoints::DATACENTRE)];
+    let base = section.or("profile", Endpoints::INTERNET, |entry| entry.choice(&profiles))?;
+    let endpoints = Endpoints {
+        mtu: section.or("mtu", base.mtu, read_mtu)?,
+        ack_every: section.or("ack_every", base.ack_every, |entry| entry.count(1, 1_000))?,
+        ack_delay: section.or("ack_delay", base.ack_delay, Entry::span)?,
+        loss: section.or("loss_detection", base.loss, |entry| entry.choice(LOSS_POLICIES))?,
+        pacing: section.or("pacing", base.pacing, Entry::switch)?,
+        granularity: section.or("granularity", base.granularity, Entry::positive_span)?,
+        initial_rtt: section.or("initial_rtt", base.initial_rtt, Entry::positive_span)?,
+    };
+    section.finish()?;
+    Ok(endpoints)
+}
+
+/// Names of loss-detection policies.
+pub(super) const LOSS_POLICIES: &[(&str, LossPolicy)] =
+    &[("rfc9002", LossPolicy::Rfc9002), ("rack", LossPolicy::Rack), ("per-packet-rto", LossPolicy::PerPacketRto)];
+
+fn read_mtu(entry: &Entry<'_>) -> Result<u64, ScenarioError> {
+    // Headers, tag and a payload worth sending; the length of an IP packet has 16 bits.
+    entry.bytes().and_then(|mtu| {
+        if (256..=65_535).contains(&mtu) {
+            Ok(mtu)
+        } else {
+            Err(entry.fault(format!("expected an MTU from 256 to 65535 bytes, found {mtu}")))
+        }
+    })
+}

@@ -1,0 +1,212 @@
+//! The `link` tables of a scenario.
+
+use cc_algos::Span;
+
+use super::error::ScenarioError;
+use super::model::{
+    Change, ChangeTo, CoDel, DualPi2, Impairments, Link, Loss, Marking, Pie, Policer, Queue, Reorder, Service,
+    TraceOffset,
+};
+use super::read::{Entry, Section};
+use super::value::Amount;
+
+pub(super) fn read(mut section: Section<'_>) -> Result<Link, ScenarioError> {
+    let service = read_service(&mut section)?;
+    let queue = section.or("queue", Queue::DropTail, read_queue)?;
+    let marking = match section.optional("marking") {
+        Some(entry) if queue != Queue::DropTail => {
+            return Err(entry.fault("only a droptail queue marks by backlog: other disciplines mark by their own law"));
+        }
+        Some(entry) => Some(read_marking(&entry)?),
+        None => None,
+    };
+    let link = Link {
+        service,
+        buffer: section.or("buffer", Some(Amount::Bdp(1.0)), |entry| match entry.as_text() {
+            Some("unlimited") => Ok(None),
+            _ => entry.amount().map(Some),
+        })?,
+        queue,
+        marking,
+        policer: section.maybe("policer", |entry| read_policer(entry.section()?))?,
+        impairments: read_impairments(&mut section)?,
+        changes: section.or("changes", Vec::new(), read_changes)?,
+    };
+    section.finish()?;
+    Ok(link)
+}
+
+fn read_service(section: &mut Section<'_>) -> Result<Service, ScenarioError> {
+    match (section.optional("trace"), section.optional("rate")) {
+        (Some(trace), Some(_)) => Err(trace.fault("a link has a `rate` or a `trace`, not both")),
+        (Some(trace), None) => {
+            let name = trace.text()?.to_owned();
+            if name.is_empty() {
+                return Err(trace.fault("expected `sample:NAME`, `gen:NAME` or a file"));
+            }
+            let offset = section.or("trace_offset", TraceOffset::Random, |entry| match entry.as_text() {
+                Some("random") => Ok(TraceOffset::Random),
+                _ => entry.span().map(TraceOffset::At),
+            })?;
+            Ok(Service::Trace { name, offset })
+        }
+        (None, _) => section.required("rate")?.rate().map(Service::Rate),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum QueueKind {
+    DropTail,
+    CoDel,
+    FqCoDel,
+    Pie,
+    DualPi2,
+}
+
+const QUEUES: &[(&str, QueueKind)] = &[
+    ("droptail", QueueKind::DropTail),
+    ("codel", QueueKind::CoDel),
+    ("fq-codel", QueueKind::FqCoDel),
+    ("pie", QueueKind::Pie),
+    ("dualpi2", QueueKind::DualPi2),
+];
+
+fn read_queue(entry: &Entry<'_>) -> Result<Queue, ScenarioError> {
+    if !entry.is_table() {
+        return Ok(match entry.choice(QUEUES)? {
+            QueueKind::DropTail => Queue::DropTail,
+            QueueKind::CoDel => Queue::CoDel(CoDel::default()),
+            QueueKind::FqCoDel => Queue::FqCoDel(CoDel::default()),
+            QueueKind::Pie => Queue::Pie(Pie::default()),
+            QueueKind::DualPi2 => Queue::DualPi2(DualPi2::default()),
+        });
+    }
+    let mut section = entry.section()?;
+    let queue = match section.required("kind")?.choice(QUEUES)? {
+        QueueKind::DropTail => Queue::DropTail,
+        QueueKind::CoDel => Queue::CoDel(read_codel(&mut section)?),
+        QueueKind::FqCoDel => Queue::FqCoDel(read_codel(&mut section)?),
+        QueueKind::Pie => {
+            let base = Pie::default();
+            Queue::Pie(Pie {
+                target: section.or("target", base.target, Entry::positive_span)?,
+                update: section.or("update", base.update, Entry::positive_span)?,
+                ecn: section.or("ecn", base.ecn, Entry::switch)?,
+            })
+        }
+        QueueKind::DualPi2 => {
+            let base = DualPi2::default();
+            Queue::DualPi2(DualPi2 {
+                target: section.or("target", base.target, Entry::positive_span)?,
+                step: section.or("step", base.step, Entry::positive_span)?,
+            })
+        }
+    };
+    section.finish()?;
+    Ok(queue)
+}
+
+fn read_codel(section: &mut Section<'_>) -> Result<CoDel, ScenarioError> {
+    let base = CoDel::default();
+    Ok(CoDel {
+        target: section.or("target", base.target, Entry::positive_span)?,
+        interval: section.or("interval", base.interval, Entry::positive_span)?,
+        ecn: section.or("ecn", base.ecn, Entry::switch)?,
+    })
+}
+
+fn read_marking(entry: &Entry<'_>) -> Result<Marking, ScenarioError> {
+    if !entry.is_table() {
+        return entry.amount().map(Marking::Step);
+    }
+    let mut section = entry.section()?;
+    let marking = Marking::Ramp {
+        min: section.required("min")?.amount()?,
+        max: section.required("max")?.amount()?,
+        probability: section.or("probability", 1.0, Entry::probability)?,
+    };
+    section.finish()?;
+    Ok(marking)
+}
+
+fn read_policer(mut section: Section<'_>) -> Result<Policer, ScenarioError> {
+    let policer = Policer { rate: section.required("rate")?.rate()?, burst: section.required("burst")?.bytes()? };
+    section.finish()?;
+    Ok(policer)
+}
+
+fn read_impairments(section: &mut Section<'_>) -> Result<Impairments, ScenarioError> {
+    Ok(Impairments {
+        loss: section.or("loss", Loss::None, read_loss)?,
+        jitter: section.or("jitter", Span::ZERO, Entry::span)?,
+        reorder: section.maybe("reorder", |entry| {
+            let mut section = entry.section()?;
+            let reorder = Reorder {
+                probability: section.required("probability")?.probability()?,
+                delay: section.required("delay")?.positive_span()?,
+            };
+            section.finish()?;
+            Ok(reorder)
+        })?,
+        duplicate: section.or("duplicate", 0.0, Entry::probability)?,
+        corrupt: section.or("corrupt", 0.0, Entry::probability)?,
+        ack_thinning: section.maybe("ack_thinning", |entry| entry.count(2, 1_000))?,
+    })
+}
+
+#[derive(Clone, Copy)]
+enum LossKind {
+    Bernoulli,
+    GilbertElliott,
+    Periodic,
+    Scripted,
+}
+
+fn read_loss(entry: &Entry<'_>) -> Result<Loss, ScenarioError> {
+    if !entry.is_table() {
+        return entry
+            .probability()
+            .map(|probability| if probability > 0.0 { Loss::Bernoulli(probability) } else { Loss::None });
+    }
+    let kinds = [
+        ("bernoulli", LossKind::Bernoulli),
+        ("gilbert-elliott", LossKind::GilbertElliott),
+        ("periodic", LossKind::Periodic),
+        ("scripted", LossKind::Scripted),
+    ];
+    let mut section = entry.section()?;
+    let loss = match section.required("kind")?.choice(&kinds)? {
+        LossKind::Bernoulli => Loss::Bernoulli(section.required("probability")?.probability()?),
+        LossKind::GilbertElliott => Loss::GilbertElliott {
+            to_bad: section.required("to_bad")?.probability()?,
+            to_good: section.required("to_good")?.probability()?,
+            loss_good: section.or("loss_good", 0.0, Entry::probability)?,
+            loss_bad: section.or("loss_bad", 1.0, Entry::probability)?,
+        },
+        LossKind::Periodic => Loss::Periodic(u64::from(section.required("every")?.count(2, u32::MAX)?)),
+        LossKind::Scripted => {
+            Loss::Scripted(section.required("packets")?.entries()?.iter().map(Entry::whole).collect::<Result<_, _>>()?)
+        }
+    };
+    section.finish()?;
+    Ok(loss)
+}
+
+fn read_changes(entry: &Entry<'_>) -> Result<Vec<Change>, ScenarioError> {
+    let mut changes: Vec<Change> = Vec::new();
+    for entry in entry.entries()? {
+        let mut section = entry.section()?;
+        let at = section.required("at")?.span()?;
+        if changes.last().is_some_and(|last| last.at >= at) {
+            return Err(section.fault(format!("changes must stand in order of time: {at} does not come later")));
+        }
+        let to = match (section.optional("rate"), section.optional("link")) {
+            (Some(rate), None) => ChangeTo::Rate(rate.rate()?),
+            (None, Some(link)) => link.choice(&[("down", ChangeTo::Down), ("up", ChangeTo::Up)])?,
+            _ => return Err(section.fault("expected either `rate` or `link = \"down\"` or `link = \"up\"`")),
+        };
+        section.finish()?;
+        changes.push(Change { at, to });
+    }
+    Ok(changes)
+}

@@ -1,0 +1,425 @@
+use cc_algos::{Rate, Span};
+use proptest::prelude::*;
+
+use super::*;
+use crate::workload::{Arrivals, Pattern, Player, Published, Sizes, Volume, Workload};
+
+const SMALL: &str = r#"
+name = "small"
+duration = "10s"
+
+[topology]
+kind = "dumbbell"
+rtt = "40ms"
+bottleneck = { rate = "10Mbps" }
+
+[[workload]]
+kind = "bulk"
+"#;
+
+fn parse(text: &str) -> Result<Scenario, ScenarioError> {
+    Scenario::parse(text, "x.toml")
+}
+
+#[test]
+fn four_keys_and_a_workload_make_a_scenario() {
+    let scenario = parse(SMALL).unwrap();
+    assert_eq!(scenario.duration, Span::from_secs(10));
+    assert_eq!(scenario.topology.main_link(), &Link::fixed(Rate::from_mbps(10)));
+    assert_eq!(scenario.endpoints, Endpoints::INTERNET);
+    assert_eq!((scenario.seeds, scenario.workloads.len()), (10, 1));
+}
+
+/// A scenario in which `from` is replaced by `to`, and the message that this must give.
+const FAULTS: &[(&str, &str, &str)] = &[
+    ("name = \"small\"", "name = small", "x.toml:2: not valid TOML: "),
+    ("name = \"small\"", "", "x.toml:1: missing key `name`"),
+    ("name = \"small\"", "nam = \"small\"", "x.toml:2: `nam`: unknown key: did you mean `name`?"),
+    (
+        "\"small\"",
+        "\"Small One\"",
+        "x.toml:2: `name`: expected a name of lower-case letters, digits and hyphens, found \"Small One\"",
+    ),
+    ("\"10s\"", "10", "x.toml:3: `duration`: expected a time such as 100us, 25ms or 1s, in quotes, found 10"),
+    ("\"10s\"", "\"0s\"", "x.toml:3: `duration`: expected a time above zero, found \"0s\""),
+    ("\"10s\"", "\"10 sec\"", "x.toml:3: `duration`: expected a time such as 100us, 25ms or 1s, found \"10 sec\""),
+    ("\"10s\"", "\"10s\"\nseeds = 0", "x.toml:4: `seeds`: expected a whole number from 1 to 100000, found 0"),
+    ("\"10s\"", "\"10s\"\nseed = 3", "x.toml:4: `seed`: unknown key: did you mean `seeds`?"),
+    ("\"10s\"", "\"10s\"\nzzz = 3", "x.toml:4: `zzz`: unknown key: expected one of name, duration, topology, "),
+    ("\"10s\"", "\"10s\"\nalgorithms = []", "x.toml:4: `algorithms`: expected at least one algorithm"),
+    ("\"10s\"", "\"10s\"\nrivals = \"each\"", "x.toml:1: `rivals` are named: expected a workload with "),
+    ("dumbbell", "dumbell", "x.toml:6: `topology.kind`: unknown value `dumbell`: did you mean `dumbbell`?"),
+    (
+        "rtt = \"40ms\"",
+        "rtt = \"40mz\"",
+        "x.toml:7: `topology.rtt`: expected a time such as 100us, 25ms or 1s, found \"40mz\"",
+    ),
+    ("rtt = \"40ms\"", "", "x.toml:5: `topology`: missing key `rtt`"),
+    ("10Mbps", "0Mbps", "x.toml:8: `topology.bottleneck.rate`: expected a rate above zero, found \"0Mbps\""),
+    (
+        "10Mbps",
+        "10Mb",
+        "x.toml:8: `topology.bottleneck.rate`: expected a rate such as 10Mbps or 400Gbps, found \"10Mb\"",
+    ),
+    (
+        "10Mbps",
+        "-1Mbps",
+        "x.toml:8: `topology.bottleneck.rate`: expected a rate such as 10Mbps or 400Gbps, found \"-1Mbps\"",
+    ),
+    ("rate = \"10Mbps\"", "rte = \"10Mbps\"", "x.toml:8: `topology.bottleneck.rte`: unknown key: did you mean `rate`?"),
+    (
+        "10Mbps\"",
+        "10Mbps\", trace = \"a.csv\"",
+        "x.toml:8: `topology.bottleneck.trace`: a link has a `rate` or a `trace`, not both",
+    ),
+    (
+        "10Mbps\"",
+        "10Mbps\", loss = 1.5",
+        "x.toml:8: `topology.bottleneck.loss`: expected a probability from 0 to 1, found 1.5",
+    ),
+    ("10Mbps\"", "10Mbps\", loss = nan", "x.toml:8: `topology.bottleneck.loss`: expected a finite number, found nan"),
+    (
+        "10Mbps\"",
+        "10Mbps\", loss = -0.1",
+        "x.toml:8: `topology.bottleneck.loss`: expected a probability from 0 to 1, found -0.1",
+    ),
+    (
+        "10Mbps\"",
+        "10Mbps\", buffer = \"0packets\"",
+        "x.toml:8: `topology.bottleneck.buffer`: expected an amount such as 1bdp, 100kB or 100packets, found \"0packets\"",
+    ),
+    (
+        "10Mbps\"",
+        "10Mbps\", queue = \"coddle\"",
+        "x.toml:8: `topology.bottleneck.queue`: unknown value `coddle`: did you mean `codel`?",
+    ),
+    (
+        "10Mbps\"",
+        "10Mbps\", queue = { kind = \"codel\", targt = \"1ms\" }",
+        "x.toml:8: `topology.bottleneck.queue.targt`: unknown key: did you mean `target`?",
+    ),
+    (
+        "10Mbps\"",
+        "10Mbps\", queue = \"pie\", marking = \"1bdp\"",
+        "x.toml:8: `topology.bottleneck.marking`: only a droptail queue marks by backlog",
+    ),
+    (
+        "10Mbps\"",
+        "10Mbps\", changes = [{ at = \"5s\", link = \"up\" }, { at = \"1s\", link = \"down\" }]",
+        "x.toml:8: `topology.bottleneck.changes[1]`: changes must stand in order of time: 1s does not come later",
+    ),
+    (
+        "10Mbps\"",
+        "10Mbps\", changes = [{ at = \"5s\" }]",
+        "x.toml:8: `topology.bottleneck.changes[0]`: expected either `rate` or ",
+    ),
+    (
+        "[[workload]]",
+        "[endpoints]\nmtu = 0\n[[workload]]",
+        "x.toml:11: `endpoints.mtu`: expected a size above zero, found 0",
+    ),
+    (
+        "[[workload]]",
+        "[endpoints]\nmtu = 100\n[[workload]]",
+        "x.toml:11: `endpoints.mtu`: expected an MTU from 256 to 65535 bytes, found 100",
+    ),
+    (
+        "[[workload]]",
+        "[endpoints]\nloss_detection = \"rak\"\n[[workload]]",
+        "x.toml:11: `endpoints.loss_detection`: unknown value `rak`: did you mean `rack`?",
+    ),
+    ("[[workload]]\nkind = \"bulk\"", "", "x.toml:1: missing key `workload`"),
+    ("[[workload]]\nkind = \"bulk\"", "workload = []", "x.toml:6: "),
+    (
+        "kind = \"bulk\"",
+        "kind = \"bulky\"",
+        "x.toml:11: `workload[0].kind`: unknown value `bulky`: did you mean `bulk`?",
+    ),
+    (
+        "kind = \"bulk\"",
+        "kind = \"bulk\"\nflow = 3",
+        "x.toml:12: `workload[0].flow`: unknown key: did you mean `flows`?",
+    ),
+    ("kind = \"bulk\"", "kind = \"bulk\"\nmeasured = false", "x.toml:10: `workload`: no workload is measured"),
+    (
+        "kind = \"bulk\"",
+        "kind = \"bulk\"\nalgorithm = \"cubic\"",
+        "x.toml:1: no workload is played by the algorithm under test",
+    ),
+    (
+        "kind = \"bulk\"",
+        "kind = \"poisson\"\nsizes = \"web-serch\"",
+        "x.toml:12: `workload[0].sizes`: `web-serch`: did you mean `web-search`?",
+    ),
+    (
+        "kind = \"bulk\"",
+        "kind = \"poisson\"\nsizes = \"rpc\"\nload = 0.0",
+        "x.toml:13: `workload[0].load`: expected a load above 0, where 1 is the whole link, found 0",
+    ),
+    ("kind = \"bulk\"", "kind = \"poisson\"\nsizes = \"rpc\"", "x.toml:10: `workload[0]`: missing key `load`"),
+];
+
+#[test]
+fn faults_name_line_and_key_and_say_what_was_expected() {
+    for (from, to, expected) in FAULTS {
+        assert!(SMALL.contains(from), "{from}");
+        let text = SMALL.replacen(from, to, 1);
+        let message = parse(&text).expect_err(to).to_string();
+        assert!(message.starts_with(expected), "{to}\n  {message}\n  {expected}");
+    }
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let message = Scenario::load(std::path::Path::new("/no/such.toml")).unwrap_err().to_string();
+    assert!(message.starts_with("/no/such.toml: cannot read the scenario: "), "{message}");
+}
+
+fn span() -> impl Strategy<Value = Span> {
+    (0_u64..20_000_000_000).prop_map(Span::from_nanos)
+}
+
+fn positive_span() -> impl Strategy<Value = Span> {
+    (1_u64..20_000_000_000).prop_map(Span::from_nanos)
+}
+
+fn rate() -> impl Strategy<Value = Rate> {
+    (1_u64..1_000_000_000_000).prop_map(Rate::from_bps)
+}
+
+fn amount() -> impl Strategy<Value = value::Amount> {
+    use value::Amount;
+    prop_oneof![
+        (0.001_f64..100.0).prop_map(Amount::Bdp),
+        (1_u64..1_000_000_000).prop_map(Amount::Bytes),
+        (1_u64..1_000_000).prop_map(Amount::Packets),
+    ]
+}
+
+fn sizes() -> impl Strategy<Value = Sizes> {
+    prop_oneof![
+        (1_u64..1_000_000_000).prop_map(Sizes::Fixed),
+        (1_u64..1_000, 1_000_u64..1_000_000).prop_map(|(min, max)| Sizes::Uniform(min, max)),
+        proptest::sample::select(Published::ALL.to_vec()).prop_map(Sizes::Published),
+        Just(Sizes::File("own/sizes.txt".into())),
+    ]
+}
+
+fn queue() -> impl Strategy<Value = Queue> {
+    let codel = || {
+        (positive_span(), positive_span(), any::<bool>()).prop_map(|(target, interval, ecn)| CoDel {
+            target,
+            interval,
+            ecn,
+        })
+    };
+    prop_oneof![
+        Just(Queue::DropTail),
+        codel().prop_map(Queue::CoDel),
+        codel().prop_map(Queue::FqCoDel),
+        (positive_span(), positive_span(), any::<bool>()).prop_map(|(target, update, ecn)| Queue::Pie(Pie {
+            target,
+            update,
+            ecn
+        })),
+        (positive_span(), positive_span()).prop_map(|(target, step)| Queue::DualPi2(DualPi2 { target, step })),
+    ]
+}
+
+fn loss() -> impl Strategy<Value = Loss> {
+    let p = || 0.0_f64..=1.0;
+    prop_oneof![
+        Just(Loss::None),
+        p().prop_map(Loss::Bernoulli),
+        (p(), p(), p(), p()).prop_map(|(to_bad, to_good, loss_good, loss_bad)| Loss::GilbertElliott {
+            to_bad,
+            to_good,
+            loss_good,
+            loss_bad
+        }),
+        (2_u64..1_000).prop_map(Loss::Periodic),
+        proptest::collection::vec(0_u64..1_000, 0..4).prop_map(Loss::Scripted),
+    ]
+}
+
+fn impairments() -> impl Strategy<Value = Impairments> {
+    let reorder = proptest::option::of(
+        (0.0_f64..=1.0, positive_span()).prop_map(|(probability, delay)| Reorder { probability, delay }),
+    );
+    (loss(), span(), reorder, 0.0_f64..=1.0, 0.0_f64..=1.0, proptest::option::of(2_u32..100)).prop_map(
+        |(loss, jitter, reorder, duplicate, corrupt, ack_thinning)| Impairments {
+            loss,
+            jitter,
+            reorder,
+            duplicate,
+            corrupt,
+            ack_thinning,
+        },
+    )
+}
+
+fn service() -> impl Strategy<Value = Service> {
+    let offset = prop_oneof![Just(TraceOffset::Random), span().prop_map(TraceOffset::At)];
+    prop_oneof![
+        rate().prop_map(Service::Rate),
+        ("[a-z:?=&\"\\\\ ]{1,12}", offset).prop_map(|(name, offset)| Service::Trace { name, offset }),
+    ]
+}
+
+fn link() -> impl Strategy<Value = Link> {
+    let marking = proptest::option::of(prop_oneof![
+        amount().prop_map(Marking::Step),
+        (amount(), amount(), 0.0_f64..=1.0).prop_map(|(min, max, probability)| Marking::Ramp { min, max, probability }),
+    ]);
+    let policer = proptest::option::of((rate(), 1_u64..1_000_000).prop_map(|(rate, burst)| Policer { rate, burst }));
+    let changes = proptest::collection::btree_map(
+        0_u64..1_000_000,
+        prop_oneof![rate().prop_map(ChangeTo::Rate), Just(ChangeTo::Down), Just(ChangeTo::Up)],
+        0..3,
+    )
+    .prop_map(|changes| changes.into_iter().map(|(at, to)| Change { at: Span::from_micros(at), to }).collect());
+    (service(), proptest::option::of(amount()), queue(), marking, policer, impairments(), changes).prop_map(
+        |(service, buffer, queue, marking, policer, impairments, changes)| Link {
+            service,
+            buffer,
+            marking: if queue == Queue::DropTail { marking } else { None },
+            queue,
+            policer,
+            impairments,
+            changes,
+        },
+    )
+}
+
+fn topology() -> impl Strategy<Value = Topology> {
+    let dumbbell = (
+        1_u32..100,
+        span(),
+        proptest::collection::vec(span(), 0..3),
+        rate(),
+        link(),
+        proptest::option::of(link().prop_map(Box::new)),
+    )
+        .prop_map(|(pairs, rtt, extra_rtt, access_rate, bottleneck, reverse)| {
+            Topology::Dumbbell(Dumbbell { pairs, rtt, extra_rtt, access_rate, bottleneck, reverse })
+        });
+    prop_oneof![
+        dumbbell,
+        (2_u32..100, span(), link()).prop_map(|(hosts, delay, link)| Topology::Star(Star { hosts, delay, link })),
+        (2_u32..=32, span(), link()).prop_map(|(half, delay, link)| Topology::FatTree(FatTree {
+            k: 2 * half,
+            delay,
+            link
+        })),
+    ]
+}
+
+fn pattern() -> impl Strategy<Value = Pattern> {
+    let volume = || prop_oneof![Just(Volume::Unlimited), sizes().prop_map(Volume::Sized)];
+    let arrivals =
+        || prop_oneof![(0.001_f64..10.0).prop_map(Arrivals::Load), (0.001_f64..1e9).prop_map(Arrivals::PerSecond)];
+    let stop = || proptest::option::of(positive_span());
+    let bulk = (1_u32..100, volume(), span(), span(), stop(), span()).prop_map(
+        |(flows, volume, start, stagger, hold, jitter)| Pattern::Bulk { flows, volume, start, stagger, hold, jitter },
+    );
+    let incast = (1_u32..100, sizes(), 1_u32..100, positive_span(), span(), span()).prop_map(
+        |(fan_in, sizes, epochs, period, start, jitter)| Pattern::Incast {
+            fan_in,
+            sizes,
+            epochs,
+            period,
+            start,
+            jitter,
+        },
+    );
+    prop_oneof![
+        bulk,
+        (sizes(), arrivals(), span(), stop()).prop_map(|(sizes, arrivals, start, stop)| Pattern::Poisson {
+            sizes,
+            arrivals,
+            start,
+            stop
+        }),
+        (sizes(), sizes(), arrivals(), span(), span(), stop()).prop_map(
+            |(request, response, arrivals, think, start, stop)| Pattern::RequestResponse {
+                request,
+                response,
+                arrivals,
+                think,
+                start,
+                stop
+            }
+        ),
+        incast,
+        (volume(), span(), span()).prop_map(|(volume, start, jitter)| Pattern::Permutation { volume, start, jitter }),
+        (1_u32..100, 1_u64..1_000_000, positive_span(), span(), span())
+            .prop_map(|(flows, burst, period, start, jitter)| Pattern::OnOff { flows, burst, period, start, jitter }),
+    ]
+}
+
+fn scenario() -> impl Strategy<Value = Scenario> {
+    let workload = ("[a-z]{1,6}", pattern(), any::<bool>()).prop_map(|(group, pattern, measured)| Workload {
+        group,
+        player: if measured { Player::Rival } else { Player::Named("cubic?beta=0.5".into()) },
+        measured,
+        pattern,
+    });
+    let endpoints = (256_u64..65_536, 1_u32..1_000, span(), any::<bool>(), positive_span(), positive_span()).prop_map(
+        |(mtu, ack_every, ack_delay, pacing, granularity, initial_rtt)| Endpoints {
+            mtu,
+            ack_every,
+            ack_delay,
+            loss: if pacing { LossPolicy::Rack } else { LossPolicy::PerPacketRto },
+            pacing,
+            granularity,
+            initial_rtt,
+        },
+    );
+    let subject = pattern().prop_map(|pattern| Workload {
+        group: "subject".into(),
+        player: Player::Subject,
+        measured: true,
+        pattern,
+    });
+    let workloads = (subject, proptest::collection::vec(workload, 0..3)).prop_map(|(subject, mut others)| {
+        others.push(subject);
+        others
+    });
+    let head = ("[a-z0-9-]{1,20}", any::<String>(), positive_span(), 1_u32..1_000, any::<bool>());
+    (head, topology(), endpoints, workloads, proptest::option::of(positive_span())).prop_map(
+        |((name, description, duration, seeds, oracle), topology, endpoints, workloads, sample_every)| {
+            let rivalry = workloads.iter().any(|workload| workload.player == Player::Rival);
+            let rivals = match (rivalry, oracle) {
+                (false, _) => Rivals::None,
+                (true, false) => Rivals::Each,
+                (true, true) => Rivals::Named(vec!["newreno".into()]),
+            };
+            Scenario {
+                name,
+                description,
+                duration,
+                seeds,
+                algorithms: vec!["cubic?beta=0.5&hystart=off".into(), "newreno".into()],
+                baseline: oracle.then(|| "newreno".into()),
+                rivals,
+                sample_every,
+                balance: if oracle { Balance::Spray } else { Balance::Ecmp },
+                oracle,
+                topology,
+                endpoints,
+                workloads,
+            }
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn what_is_printed_reads_back_the_same(scenario in scenario()) {
+        let text = scenario.to_toml();
+        match Scenario::parse(&text, "printed") {
+            Ok(read) => prop_assert_eq!(read, scenario),
+            Err(error) => prop_assert!(false, "{error}\n{text}"),
+        }
+    }
+}

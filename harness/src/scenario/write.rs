@@ -1,0 +1,313 @@
+//! From a [`Scenario`] to TOML: every key that has a value, in the order of the documentation.
+
+use std::fmt::{Display, Write as _};
+
+use super::model::{
+    Balance, Change, ChangeTo, CoDel, Dumbbell, Endpoints, Link, Loss, Marking, Queue, Rivals, Scenario, Service,
+    Topology, TraceOffset,
+};
+use super::parse::LOSS_POLICIES;
+use super::value::format_bytes;
+use crate::workload::{Arrivals, Pattern, Player, Volume, Workload};
+
+impl Scenario {
+    /// The scenario as TOML; [`Scenario::parse`] reads it back to the same value.
+    pub fn to_toml(&self) -> String {
+        let mut out = Writer::default();
+        write_top(&mut out, self);
+        write_topology(&mut out, &self.topology);
+        write_endpoints(&mut out, &self.endpoints);
+        for workload in &self.workloads {
+            out.header("[workload]");
+            write_workload(&mut out, workload);
+        }
+        out.text
+    }
+}
+
+#[derive(Default)]
+struct Writer {
+    text: String,
+}
+
+impl Writer {
+    fn header(&mut self, name: &str) {
+        let _ = write!(self.text, "\n[{name}]\n");
+    }
+
+    /// A bare value: a number, a switch, an inline table.
+    fn bare(&mut self, key: &str, value: impl Display) {
+        let _ = writeln!(self.text, "{key} = {value}");
+    }
+
+    /// A value in quotes.
+    fn quoted(&mut self, key: &str, value: impl Display) {
+        self.bare(key, quote(value));
+    }
+
+    fn real(&mut self, key: &str, value: f64) {
+        self.bare(key, real(value));
+    }
+}
+
+fn quote(value: impl Display) -> String {
+    toml::Value::String(value.to_string()).to_string()
+}
+
+/// A number that TOML reads as a float.
+fn real(value: f64) -> String {
+    toml::Value::Float(value).to_string()
+}
+
+fn list<T>(items: &[T], show: impl Fn(&T) -> String) -> String {
+    format!("[{}]", items.iter().map(show).collect::<Vec<_>>().join(", "))
+}
+
+fn write_top(out: &mut Writer, scenario: &Scenario) {
+    out.quoted("name", &scenario.name);
+    out.quoted("description", &scenario.description);
+    out.quoted("duration", scenario.duration);
+    out.bare("seeds", scenario.seeds);
+    out.bare("algorithms", list(&scenario.algorithms, |name| quote(name)));
+    if let Some(baseline) = &scenario.baseline {
+        out.quoted("baseline", baseline);
+    }
+    match &scenario.rivals {
+        Rivals::None => {}
+        Rivals::Each => out.quoted("rivals", "each"),
+        Rivals::Named(names) => out.bare("rivals", list(names, |name| quote(name))),
+    }
+    if let Some(every) = scenario.sample_every {
+        out.quoted("sample_every", every);
+    }
+    out.quoted(
+        "balance",
+        match scenario.balance {
+            Balance::Ecmp => "ecmp",
+            Balance::Spray => "spray",
+        },
+    );
+    out.bare("oracle", scenario.oracle);
+}
+
+fn write_topology(out: &mut Writer, topology: &Topology) {
+    out.header("topology");
+    out.quoted("kind", topology.kind());
+    match topology {
+        Topology::Dumbbell(dumbbell) => write_dumbbell(out, dumbbell),
+        Topology::Star(star) => {
+            out.bare("hosts", star.hosts);
+            out.quoted("delay", star.delay);
+            write_link(out, "topology.link", &star.link);
+        }
+        Topology::FatTree(tree) => {
+            out.bare("k", tree.k);
+            out.quoted("delay", tree.delay);
+            write_link(out, "topology.link", &tree.link);
+        }
+    }
+}
+
+fn write_dumbbell(out: &mut Writer, dumbbell: &Dumbbell) {
+    out.bare("pairs", dumbbell.pairs);
+    out.quoted("rtt", dumbbell.rtt);
+    if !dumbbell.extra_rtt.is_empty() {
+        out.bare("extra_rtt", list(&dumbbell.extra_rtt, |rtt| quote(rtt)));
+    }
+    out.quoted("access_rate", dumbbell.access_rate);
+    write_link(out, "topology.bottleneck", &dumbbell.bottleneck);
+    if let Some(reverse) = &dumbbell.reverse {
+        write_link(out, "topology.reverse", reverse);
+    }
+}
+
+fn write_link(out: &mut Writer, header: &str, link: &Link) {
+    out.header(header);
+    match &link.service {
+        Service::Rate(rate) => out.quoted("rate", rate),
+        Service::Trace { name, offset } => {
+            out.quoted("trace", name);
+            match offset {
+                TraceOffset::Random => out.quoted("trace_offset", "random"),
+                TraceOffset::At(at) => out.quoted("trace_offset", at),
+            }
+        }
+    }
+    match link.buffer {
+        None => out.quoted("buffer", "unlimited"),
+        Some(amount) => out.quoted("buffer", amount),
+    }
+    write_queue(out, &link.queue);
+    match link.marking {
+        None => {}
+        Some(Marking::Step(at)) => out.quoted("marking", at),
+        Some(Marking::Ramp { min, max, probability }) => out.bare(
+            "marking",
+            format!("{{ min = {}, max = {}, probability = {} }}", quote(min), quote(max), real(probability)),
+        ),
+    }
+    if let Some(policer) = link.policer {
+        let (rate, burst) = (quote(policer.rate), quote(format_bytes(policer.burst)));
+        out.bare("policer", format!("{{ rate = {rate}, burst = {burst} }}"));
+    }
+    write_impairments(out, link);
+    if !link.changes.is_empty() {
+        out.bare("changes", list(&link.changes, change));
+    }
+}
+
+fn write_queue(out: &mut Writer, queue: &Queue) {
+    let codel = |kind: &str, CoDel { target, interval, ecn }: &CoDel| {
+        format!("{{ kind = {}, target = {}, interval = {}, ecn = {ecn} }}", quote(kind), quote(target), quote(interval))
+    };
+    match queue {
+        Queue::DropTail => out.quoted("queue", "droptail"),
+        Queue::CoDel(params) => out.bare("queue", codel("codel", params)),
+        Queue::FqCoDel(params) => out.bare("queue", codel("fq-codel", params)),
+        Queue::Pie(pie) => {
+            let (target, update) = (quote(pie.target), quote(pie.update));
+            out.bare("queue", format!("{{ kind = \"pie\", target = {target}, update = {update}, ecn = {} }}", pie.ecn));
+        }
+        Queue::DualPi2(dual) => {
+            let (target, step) = (quote(dual.target), quote(dual.step));
+            out.bare("queue", format!("{{ kind = \"dualpi2\", target = {target}, step = {step} }}"));
+        }
+    }
+}
+
+fn write_impairments(out: &mut Writer, link: &Link) {
+    let impairments = &link.impairments;
+    match &impairments.loss {
+        Loss::None => {}
+        Loss::Bernoulli(probability) => {
+            out.bare("loss", format!("{{ kind = \"bernoulli\", probability = {} }}", real(*probability)));
+        }
+        Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad } => out.bare(
+            "loss",
+            format!(
+                "{{ kind = \"gilbert-elliott\", to_bad = {}, to_good = {}, loss_good = {}, loss_bad = {} }}",
+                real(*to_bad),
+                real(*to_good),
+                real(*loss_good),
+                real(*loss_bad),
+            ),
+        ),
+        Loss::Periodic(every) => out.bare("loss", format!("{{ kind = \"periodic\", every = {every} }}")),
+        Loss::Scripted(packets) => {
+            let packets = list(packets, u64::to_string);
+            out.bare("loss", format!("{{ kind = \"scripted\", packets = {packets} }}"));
+        }
+    }
+    if !impairments.jitter.is_zero() {
+        out.quoted("jitter", impairments.jitter);
+    }
+    if let Some(reorder) = impairments.reorder {
+        let (probability, delay) = (real(reorder.probability), quote(reorder.delay));
+        out.bare("reorder", format!("{{ probability = {probability}, delay = {delay} }}"));
+    }
+    for (key, probability) in [("duplicate", impairments.duplicate), ("corrupt", impairments.corrupt)] {
+        if probability > 0.0 {
+            out.real(key, probability);
+        }
+    }
+    if let Some(every) = impairments.ack_thinning {
+        out.bare("ack_thinning", every);
+    }
+}
+
+fn change(change: &Change) -> String {
+    let at = quote(change.at);
+    match change.to {
+        ChangeTo::Rate(rate) => format!("{{ at = {at}, rate = {} }}", quote(rate)),
+        ChangeTo::Down => format!("{{ at = {at}, link = \"down\" }}"),
+        ChangeTo::Up => format!("{{ at = {at}, link = \"up\" }}"),
+    }
+}
+
+fn write_endpoints(out: &mut Writer, endpoints: &Endpoints) {
+    out.header("endpoints");
+    out.quoted("mtu", format_bytes(endpoints.mtu));
+    out.bare("ack_every", endpoints.ack_every);
+    out.quoted("ack_delay", endpoints.ack_delay);
+    if let Some((name, _)) = LOSS_POLICIES.iter().find(|(_, policy)| *policy == endpoints.loss) {
+        out.quoted("loss_detection", name);
+    }
+    out.bare("pacing", endpoints.pacing);
+    out.quoted("granularity", endpoints.granularity);
+    out.quoted("initial_rtt", endpoints.initial_rtt);
+}
+
+fn write_workload(out: &mut Writer, workload: &Workload) {
+    out.quoted("kind", workload.pattern.kind());
+    out.quoted("group", &workload.group);
+    match &workload.player {
+        Player::Subject => {}
+        Player::Rival => out.quoted("algorithm", "rival"),
+        Player::Named(name) => out.quoted("algorithm", name),
+    }
+    out.bare("measured", workload.measured);
+    match &workload.pattern {
+        Pattern::Bulk { flows, volume, start, stagger, hold, jitter } => {
+            out.bare("flows", flows);
+            write_volume(out, volume);
+            out.quoted("start", start);
+            out.quoted("stagger", stagger);
+            if let Some(hold) = hold {
+                out.quoted("hold", hold);
+            }
+            out.quoted("jitter", jitter);
+        }
+        Pattern::Poisson { sizes, arrivals, start, stop } => {
+            out.quoted("sizes", sizes);
+            write_arrivals(out, *arrivals);
+            out.quoted("start", start);
+            if let Some(stop) = stop {
+                out.quoted("stop", stop);
+            }
+        }
+        Pattern::RequestResponse { request, response, arrivals, think, start, stop } => {
+            out.quoted("request", request);
+            out.quoted("response", response);
+            write_arrivals(out, *arrivals);
+            out.quoted("think", think);
+            out.quoted("start", start);
+            if let Some(stop) = stop {
+                out.quoted("stop", stop);
+            }
+        }
+        Pattern::Incast { fan_in, sizes, epochs, period, start, jitter } => {
+            out.bare("fan_in", fan_in);
+            out.quoted("sizes", sizes);
+            out.bare("epochs", epochs);
+            out.quoted("period", period);
+            out.quoted("start", start);
+            out.quoted("jitter", jitter);
+        }
+        Pattern::Permutation { volume, start, jitter } => {
+            write_volume(out, volume);
+            out.quoted("start", start);
+            out.quoted("jitter", jitter);
+        }
+        Pattern::OnOff { flows, burst, period, start, jitter } => {
+            out.bare("flows", flows);
+            out.quoted("burst", format_bytes(*burst));
+            out.quoted("period", period);
+            out.quoted("start", start);
+            out.quoted("jitter", jitter);
+        }
+    }
+}
+
+fn write_volume(out: &mut Writer, volume: &Volume) {
+    match volume {
+        Volume::Unlimited => out.quoted("sizes", "unlimited"),
+        Volume::Sized(sizes) => out.quoted("sizes", sizes),
+    }
+}
+
+fn write_arrivals(out: &mut Writer, arrivals: Arrivals) {
+    match arrivals {
+        Arrivals::Load(load) => out.real("load", load),
+        Arrivals::PerSecond(rate) => out.real("per_second", rate),
+    }
+}
