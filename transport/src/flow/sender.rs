@@ -1,0 +1,200 @@
+//! The sending half of a flow.
+
+use cc_algos::controller::{Controller, Limit, PathSnapshot};
+use cc_algos::ids::PathId;
+use cc_algos::signal::{Ecn, Signal};
+use cc_algos::units::Timestamp;
+use smallvec::SmallVec;
+
+use super::config::SenderConfig;
+use super::feedback::{Context, earliest};
+use super::path::Path;
+use super::stats::PathStats;
+use super::workspace::Workspace;
+use super::{AckError, Content, Gate, Outgoing};
+use crate::wire::AckFrame;
+
+/// The sending half of a flow: one or more paths, each with packet numbers, RTT, loss detection, pacer and controller of its
+/// own.
+///
+/// Methods that take a [`PathId`] panic if the path does not exist, as indexing does: paths are named by [`Sender::new`],
+/// which makes path 0, and by [`Sender::add_path`]. Only [`Sender::on_ack`], whose path comes from the peer, returns an
+/// error.
+#[derive(Debug)]
+pub struct Sender<C> {
+    config: SenderConfig,
+    paths: SmallVec<[Path<C>; 1]>,
+    /// The other paths, while one of several works.
+    siblings: Vec<PathSnapshot>,
+}
+
+impl<C: Content> Sender<C> {
+    /// Tokens are copied into each record.
+    const CONTENT_FITS: () = assert!(size_of::<C>() <= 16, "a content token has at most 16 bytes");
+
+    /// A flow that begins at `now` on path 0.
+    pub fn new(config: SenderConfig, controller: Box<dyn Controller>, now: Timestamp) -> Self {
+        let () = Self::CONTENT_FITS;
+        let path = Path::new(PathId(0), &config, controller, now);
+        let mut paths = SmallVec::new();
+        paths.push(path);
+        Self { config, paths, siblings: Vec::new() }
+    }
+
+    /// Adds a path with a controller of its own.
+    pub fn add_path(&mut self, controller: Box<dyn Controller>, now: Timestamp) -> PathId {
+        let id = PathId(self.paths.len() as u16);
+        self.paths.push(Path::new(id, &self.config, controller, now));
+        id
+    }
+
+    /// The paths.
+    pub fn paths(&self) -> impl ExactSizeIterator<Item = PathId> + use<C> {
+        (0..self.paths.len() as u16).map(PathId)
+    }
+
+    /// Whether a packet of `bytes` may leave now. Ask only if there is one to send: the answer is taken as what stopped the
+    /// sender.
+    #[inline]
+    pub fn gate(&mut self, now: Timestamp, path: PathId, bytes: u64) -> Gate {
+        self.path_mut(path).gate(now, bytes)
+    }
+
+    /// A packet leaves, whether or not the gate was open; returns its number.
+    pub fn on_sent(&mut self, now: Timestamp, packet: Outgoing<C>) -> u64 {
+        let (path, context) = self.parts(now, packet.path);
+        path.resume(now, context.config.pacing, context.siblings);
+        path.on_sent(now, &packet, context.siblings)
+    }
+
+    /// A packet leaves that asks for no acknowledgement and does not count as in flight, such as one with nothing but
+    /// acknowledgements in it; returns its number.
+    pub fn on_sent_untracked(&mut self, path: PathId) -> u64 {
+        self.path_mut(path).ledger.push_untracked()
+    }
+
+    /// The gate was open and there was nothing to send.
+    pub fn on_app_limited(&mut self, _now: Timestamp, path: PathId) {
+        self.path_mut(path).on_limited(Limit::Application);
+    }
+
+    /// The gate was open, and flow control or missing credit of the receiver kept the data back.
+    pub fn on_receiver_limited(&mut self, _now: Timestamp, path: PathId) {
+        self.path_mut(path).on_limited(Limit::Receiver);
+    }
+
+    /// An acknowledgement arrived.
+    ///
+    /// # Errors
+    ///
+    /// One that no honest peer sends is refused and changes nothing.
+    pub fn on_ack(&mut self, now: Timestamp, ack: &AckFrame, work: &mut Workspace<C>) -> Result<(), AckError> {
+        work.clear();
+        if usize::from(ack.path.0) >= self.paths.len() {
+            return Err(AckError::UnknownPath(ack.path));
+        }
+        let (path, context) = self.parts(now, ack.path);
+        path.on_ack(context, ack, work)
+    }
+
+    /// The time of [`Sender::next_timeout`] has come, or something like it: calling early does nothing.
+    pub fn on_timeout(&mut self, now: Timestamp, work: &mut Workspace<C>) {
+        work.clear();
+        for path in self.paths() {
+            let (path, context) = self.parts(now, path);
+            path.on_timeout(context, work);
+        }
+    }
+
+    /// When to call [`Sender::on_timeout`]: for the loss timer, a probe timeout or a controller's timer. What the pacer waits
+    /// for is told by [`Sender::gate`].
+    pub fn next_timeout(&self) -> Option<Timestamp> {
+        self.paths.iter().fold(None, |at, path| earliest(at, path.next_timeout()))
+    }
+
+    /// A notice arrived apart from acknowledgements, or the path changed under the flow.
+    pub fn on_notice(&mut self, now: Timestamp, path: PathId, signal: Signal) {
+        let (path, context) = self.parts(now, path);
+        path.signal(now, &signal, context.config.pacing, context.siblings);
+    }
+
+    /// Probes owed after a timeout: for each the gate is open whatever the limits. New data, data sent again (see
+    /// [`Sender::oldest_in_flight`]) or a mere ping may stand in it.
+    pub fn probes(&self, path: PathId) -> u32 {
+        self.path(path).probes.owed
+    }
+
+    /// Content of the oldest packet in flight: what a probe had best carry again if there is nothing new.
+    pub fn oldest_in_flight(&self, path: PathId) -> Option<C> {
+        self.path(path).ledger.oldest_content()
+    }
+
+    /// The number that the next packet will bear.
+    pub fn next_packet_number(&self, path: PathId) -> u64 {
+        self.path(path).ledger.next_number()
+    }
+
+    /// The largest number that was acknowledged.
+    pub fn largest_acked(&self, path: PathId) -> Option<u64> {
+        self.path(path).largest_acked
+    }
+
+    /// A number below which everything is settled, to be sent to the receiver so that it can forget the gaps below: at most
+    /// once per round trip, and only while it reports such gaps.
+    pub fn ack_floor(&mut self, now: Timestamp, path: PathId) -> Option<u64> {
+        self.path_mut(path).ack_floor(now)
+    }
+
+    /// The ECN codepoint of the next packet.
+    pub fn ecn(&self, path: PathId) -> Ecn {
+        self.path(path).codepoint()
+    }
+
+    /// A path's controller.
+    pub fn controller(&self, path: PathId) -> &dyn Controller {
+        &*self.path(path).controller
+    }
+
+    /// Puts another controller in charge of a live path and returns the former one.
+    ///
+    /// Bytes in flight stay in flight: if the new window is smaller, sending pauses until enough of them are settled. Build
+    /// the new controller from [`Controller::handover`] of the old one to start where that was.
+    pub fn replace_controller(
+        &mut self,
+        now: Timestamp,
+        path: PathId,
+        controller: Box<dyn Controller>,
+    ) -> Box<dyn Controller> {
+        let pacing = self.config.pacing;
+        self.path_mut(path).replace_controller(now, controller, pacing)
+    }
+
+    /// A picture of a path.
+    pub fn stats(&self, path: PathId) -> PathStats {
+        self.path(path).stats()
+    }
+
+    /// What this sender was made from.
+    pub const fn config(&self) -> &SenderConfig {
+        &self.config
+    }
+
+    fn path(&self, path: PathId) -> &Path<C> {
+        &self.paths[usize::from(path.0)]
+    }
+
+    fn path_mut(&mut self, path: PathId) -> &mut Path<C> {
+        &mut self.paths[usize::from(path.0)]
+    }
+
+    /// A path, and all around it that it needs to work.
+    #[inline]
+    fn parts(&mut self, now: Timestamp, path: PathId) -> (&mut Path<C>, Context<'_>) {
+        let Self { config, paths, siblings } = self;
+        if paths.len() > 1 {
+            siblings.clear();
+            siblings.extend(paths.iter().filter(|other| other.id != path).map(Path::snapshot));
+        }
+        (&mut paths[usize::from(path.0)], Context { now, config, siblings })
+    }
+}

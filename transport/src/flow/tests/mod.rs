@@ -1,0 +1,4 @@
+//! Tests of sender and receiver together, over a channel of fixed delay.
+
+mod channel;
+mod exchange;
