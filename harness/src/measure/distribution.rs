@@ -153,22 +153,24 @@ impl Distribution {
 pub(crate) struct Ranked {
     /// Known values only.
     observed: Cumulative,
-    /// Known values and bounds together: the order statistic of these bounds that of the unknown truth from below.
-    floor: Cumulative,
+    /// Known values and bounds together, where there are bounds: the order statistic of these bounds that of the unknown truth
+    /// from below.
+    floor: Option<Cumulative>,
 }
 
 impl Ranked {
     /// Lays out `parts`, in their order.
     pub(crate) fn of(parts: &[&Distribution]) -> Self {
+        let any_censored = parts.iter().any(|part| !part.censored.is_empty());
         Self {
             observed: Cumulative::of(parts, |part| vec![&part.observed]),
-            floor: Cumulative::of(parts, |part| vec![&part.observed, &part.censored]),
+            floor: any_censored.then(|| Cumulative::of(parts, |part| vec![&part.observed, &part.censored])),
         }
     }
 
     /// Measurements in the union that holds each part `weights[part]` times.
     pub(crate) fn count(&self, weights: &[u32]) -> u64 {
-        self.floor.count(weights)
+        self.floor().count(weights)
     }
 
     /// The percentile of the weighted union, however few samples there are; `None` of none.
@@ -176,14 +178,18 @@ impl Ranked {
         let rank = percentile.rank(self.count(weights));
         match self.observed.value_at(rank, weights) {
             Some(value) => Some(Reading::Exactly(value)),
-            None => self.floor.value_at(rank, weights).map(Reading::MoreThan),
+            None => self.floor().value_at(rank, weights).map(Reading::MoreThan),
         }
+    }
+
+    fn floor(&self) -> &Cumulative {
+        self.floor.as_ref().unwrap_or(&self.observed)
     }
 
     /// The largest of the weighted union.
     pub(crate) fn max(&self, weights: &[u32]) -> Option<Reading> {
         let count = self.count(weights);
-        let value = self.floor.value_at(count.max(1), weights)?;
+        let value = self.floor().value_at(count.max(1), weights)?;
         Some(if self.observed.count(weights) == count { Reading::Exactly(value) } else { Reading::MoreThan(value) })
     }
 }

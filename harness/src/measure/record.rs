@@ -104,6 +104,31 @@ pub struct Totals {
     pub timeouts: u64,
 }
 
+impl Totals {
+    /// Adds the sums of another run. Times add up too: rates are sums over sums.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        let sums = [
+            (&mut self.flows, other.flows),
+            (&mut self.finite, other.finite),
+            (&mut self.completed, other.completed),
+            (&mut self.unfinished, other.unfinished),
+            (&mut self.not_started, other.not_started),
+            (&mut self.delivered_bytes, other.delivered_bytes),
+            (&mut self.active_ns, other.active_ns),
+            (&mut self.packets_sent, other.packets_sent),
+            (&mut self.bytes_sent, other.bytes_sent),
+            (&mut self.retransmitted, other.retransmitted),
+            (&mut self.lost, other.lost),
+            (&mut self.spurious, other.spurious),
+            (&mut self.marked, other.marked),
+            (&mut self.timeouts, other.timeouts),
+        ];
+        for (sum, value) in sums {
+            *sum = sum.saturating_add(value);
+        }
+    }
+}
+
 /// What happened at one port, or at several taken together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
