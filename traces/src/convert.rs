@@ -6,9 +6,7 @@
 use crate::error::{TraceError, TraceErrorKind};
 use crate::opportunity::OpportunityTrace;
 use crate::rate::{RateTrace, Segment, check_duration, check_rate};
-use crate::trace::{
-    BIT_NS_PER_BYTE, MAHIMAHI_OPPORTUNITY_BYTES, MAX_OPPORTUNITIES, MAX_SEGMENTS, Playback, Trace,
-};
+use crate::trace::{BIT_NS_PER_BYTE, MAHIMAHI_OPPORTUNITY_BYTES, MAX_OPPORTUNITIES, MAX_SEGMENTS, Playback, Trace};
 
 /// How to turn one shape of trace into the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,10 +59,7 @@ impl Trace {
     ///
     /// # Errors
     /// If the grid step or the portion is zero, or if the result passes a limit.
-    pub fn to_opportunities(
-        &self,
-        options: &ConvertOptions,
-    ) -> Result<OpportunityTrace, TraceError> {
+    pub fn to_opportunities(&self, options: &ConvertOptions) -> Result<OpportunityTrace, TraceError> {
         match self {
             Self::Opportunities(trace) => Ok(trace.clone()),
             Self::Rate(trace) => cut(trace, options),
@@ -78,11 +73,7 @@ fn spread(trace: &OpportunityTrace, step_ns: u64) -> Result<RateTrace, TraceErro
     }
     let period_ns = trace.period_ns();
     if period_ns.div_ceil(step_ns) > MAX_SEGMENTS as u64 {
-        return Err(TraceErrorKind::TooLarge {
-            what: "segments",
-            limit: MAX_SEGMENTS as u64,
-        }
-        .into());
+        return Err(TraceErrorKind::TooLarge { what: "segments", limit: MAX_SEGMENTS as u64 }.into());
     }
     let mut segments: Vec<Segment> = Vec::new();
     let (mut start, mut sum, mut carry) = (0, 0, 0_u128);
@@ -144,11 +135,7 @@ fn cut(trace: &RateTrace, options: &ConvertOptions) -> Result<OpportunityTrace, 
     OpportunityTrace::new(times, options.opportunity_bytes, trace.playback())
 }
 
-fn choose_layout(
-    trace: &RateTrace,
-    portion: u128,
-    options: &ConvertOptions,
-) -> Result<Layout, TraceError> {
+fn choose_layout(trace: &RateTrace, portion: u128, options: &ConvertOptions) -> Result<Layout, TraceError> {
     let passes = match trace.playback() {
         Playback::Once => 1,
         Playback::Loop => u64::from(options.max_passes.max(1)),
@@ -169,21 +156,9 @@ fn choose_layout(
     Ok(best)
 }
 
-fn layout(
-    trace: &RateTrace,
-    portion: u128,
-    resolution_ns: u64,
-    passes: u64,
-) -> Result<Layout, TraceError> {
-    let too_many = TraceErrorKind::TooLarge {
-        what: "opportunities",
-        limit: MAX_OPPORTUNITIES as u64,
-    };
-    let end_ns = trace
-        .period_ns()
-        .saturating_mul(passes)
-        .checked_next_multiple_of(resolution_ns)
-        .unwrap_or(u64::MAX);
+fn layout(trace: &RateTrace, portion: u128, resolution_ns: u64, passes: u64) -> Result<Layout, TraceError> {
+    let too_many = TraceErrorKind::TooLarge { what: "opportunities", limit: MAX_OPPORTUNITIES as u64 };
+    let end_ns = trace.period_ns().saturating_mul(passes).checked_next_multiple_of(resolution_ns).unwrap_or(u64::MAX);
     check_duration(end_ns)?;
     let count = trace.bit_ns_before(end_ns).div_ceil(portion);
     let count = u64::try_from(count).unwrap_or(u64::MAX);
@@ -192,11 +167,7 @@ fn layout(
     }
     let mean = trace.period_bit_ns() as f64 / trace.period_ns() as f64;
     let got = count as f64 * portion as f64 / end_ns as f64;
-    Ok(Layout {
-        end_ns,
-        count,
-        error: (got / mean - 1.0).abs(),
-    })
+    Ok(Layout { end_ns, count, error: (got / mean - 1.0).abs() })
 }
 
 #[cfg(test)]
@@ -211,10 +182,7 @@ mod tests {
     }
 
     fn with_bytes(opportunity_bytes: u64) -> ConvertOptions {
-        ConvertOptions {
-            opportunity_bytes,
-            ..ConvertOptions::default()
-        }
+        ConvertOptions { opportunity_bytes, ..ConvertOptions::default() }
     }
 
     #[test]
@@ -222,28 +190,21 @@ mod tests {
         let times = [1, 1, 5, 6].map(|t| t * MS).to_vec();
         let trace = Trace::from(OpportunityTrace::new(times, 1500, Playback::Loop).unwrap());
         let rate = trace.to_rate(&ConvertOptions::default()).unwrap();
-        let expected =
-            [(1, 24_000_000), (3, 0), (2, 12_000_000)].map(|(ms, bps)| Segment::new(ms * MS, bps));
+        let expected = [(1, 24_000_000), (3, 0), (2, 12_000_000)].map(|(ms, bps)| Segment::new(ms * MS, bps));
         assert_eq!(rate.segments(), expected);
     }
 
     #[test]
     fn twelve_megabits_of_1500_bytes_are_one_a_millisecond() {
         let rate = Trace::from(RateTrace::constant(12_000_000, 5 * MS).unwrap());
-        assert_eq!(
-            times_ms(&rate.to_opportunities(&with_bytes(1500)).unwrap()),
-            [1, 2, 3, 4, 5]
-        );
+        assert_eq!(times_ms(&rate.to_opportunities(&with_bytes(1500)).unwrap()), [1, 2, 3, 4, 5]);
     }
 
     #[test]
     fn a_loop_is_written_out_until_its_rate_is_exact() {
         // 12 Mb/s over 1 s is 46875/47 portions of 1504 bytes, so 47 passes hold a whole number of them.
         let rate = Trace::from(RateTrace::constant(12_000_000, 1000 * MS).unwrap());
-        let exact = ConvertOptions {
-            max_error_ppm: 0,
-            ..ConvertOptions::default()
-        };
+        let exact = ConvertOptions { max_error_ppm: 0, ..ConvertOptions::default() };
         let cut = rate.to_opportunities(&exact).unwrap();
         assert_eq!(cut.period_ns(), 47_000 * MS);
         assert_eq!(Trace::from(cut).mean_bps(), 12_000_000);
@@ -253,26 +214,16 @@ mod tests {
     fn the_last_portion_waits_for_the_end_of_a_final_outage() {
         let segments = vec![Segment::new(2 * MS, 12_000_000), Segment::new(3 * MS, 0)];
         let rate = Trace::from(RateTrace::new(segments, Playback::Once).unwrap());
-        assert_eq!(
-            times_ms(&rate.to_opportunities(&with_bytes(1500)).unwrap()),
-            [1, 5]
-        );
+        assert_eq!(times_ms(&rate.to_opportunities(&with_bytes(1500)).unwrap()), [1, 5]);
     }
 
     #[test]
     fn refuses_a_conversion_that_would_not_fit() {
         let rate = Trace::from(RateTrace::constant(400_000_000_000, 60_000 * MS).unwrap());
-        let error = rate
-            .to_opportunities(&ConvertOptions::default())
-            .unwrap_err();
+        let error = rate.to_opportunities(&ConvertOptions::default()).unwrap_err();
         assert_eq!(error.to_string(), "more than 16777216 opportunities");
-        let zero = ConvertOptions {
-            resolution_ns: 0,
-            ..ConvertOptions::default()
-        };
-        assert!(
-            rate.to_opportunities(&zero).is_err() && rate.to_opportunities(&with_bytes(0)).is_err()
-        );
+        let zero = ConvertOptions { resolution_ns: 0, ..ConvertOptions::default() };
+        assert!(rate.to_opportunities(&zero).is_err() && rate.to_opportunities(&with_bytes(0)).is_err());
     }
 
     fn playbacks() -> impl Strategy<Value = Playback> {

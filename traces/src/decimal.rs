@@ -4,43 +4,25 @@ use crate::error::{TraceErrorKind, clip};
 
 /// Reads a non-negative decimal number (`12`, `3.25`, `1.5e3`), multiplies it by `10^scale` and rounds to the nearest
 /// integer, halves up.
-pub(crate) fn parse_scaled(
-    text: &str,
-    scale: i32,
-    what: &'static str,
-) -> Result<u64, TraceErrorKind> {
+pub(crate) fn parse_scaled(text: &str, scale: i32, what: &'static str) -> Result<u64, TraceErrorKind> {
     let text = text.trim();
     let (negative, digits) = match text.as_bytes().first() {
         Some(b'-') => (true, &text[1..]),
         Some(b'+') => (false, &text[1..]),
         _ => (false, text),
     };
-    if ["nan", "inf", "infinity"]
-        .iter()
-        .any(|word| digits.eq_ignore_ascii_case(word))
-    {
-        return Err(TraceErrorKind::NotFinite {
-            what,
-            text: clip(text),
-        });
+    if ["nan", "inf", "infinity"].iter().any(|word| digits.eq_ignore_ascii_case(word)) {
+        return Err(TraceErrorKind::NotFinite { what, text: clip(text) });
     }
-    let (mantissa, power) = split(digits).ok_or_else(|| TraceErrorKind::NotANumber {
+    let (mantissa, power) =
+        split(digits).ok_or_else(|| TraceErrorKind::NotANumber { what, text: clip(text), expected: "a number" })?;
+    if negative && mantissa != 0 {
+        return Err(TraceErrorKind::Negative { what, text: clip(text) });
+    }
+    shift(mantissa, power.saturating_add(i64::from(scale))).ok_or_else(|| TraceErrorKind::OutOfRange {
         what,
         text: clip(text),
-        expected: "a number",
-    })?;
-    if negative && mantissa != 0 {
-        return Err(TraceErrorKind::Negative {
-            what,
-            text: clip(text),
-        });
-    }
-    shift(mantissa, power.saturating_add(i64::from(scale))).ok_or_else(|| {
-        TraceErrorKind::OutOfRange {
-            what,
-            text: clip(text),
-            limit: format!("{} counted in the smallest unit (ns, bit/s)", u64::MAX),
-        }
+        limit: format!("{} counted in the smallest unit (ns, bit/s)", u64::MAX),
     })
 }
 
@@ -77,10 +59,7 @@ fn parse_exponent(text: &str) -> Option<i64> {
         return None;
     }
     // An exponent of ten digits is as good as any larger one.
-    let value = unsigned
-        .parse::<i64>()
-        .unwrap_or(i64::MAX)
-        .min(9_999_999_999);
+    let value = unsigned.parse::<i64>().unwrap_or(i64::MAX).min(9_999_999_999);
     Some(if text.starts_with('-') { -value } else { value })
 }
 
@@ -88,9 +67,7 @@ fn shift(mantissa: u128, power: i64) -> Option<u64> {
     if mantissa == 0 {
         return Some(0);
     }
-    let tens = u32::try_from(power.unsigned_abs())
-        .ok()
-        .and_then(|p| 10_u128.checked_pow(p));
+    let tens = u32::try_from(power.unsigned_abs()).ok().and_then(|p| 10_u128.checked_pow(p));
     let value = match (power >= 0, tens) {
         (true, Some(tens)) => mantissa.checked_mul(tens)?,
         (true, None) => return None,
@@ -140,21 +117,10 @@ mod tests {
         assert!(matches!(kind("-Inf"), TraceErrorKind::NotFinite { .. }));
         assert!(matches!(kind("-1"), TraceErrorKind::Negative { .. }));
         assert!(matches!(kind("1e30"), TraceErrorKind::OutOfRange { .. }));
-        assert!(matches!(
-            kind("18446744073709551616"),
-            TraceErrorKind::OutOfRange { .. }
-        ));
-        assert!(matches!(
-            kind("1e99999999999999999999"),
-            TraceErrorKind::OutOfRange { .. }
-        ));
-        for text in [
-            "", ".", "e5", "1e", "1e+", "1.2.3", "0x10", "1 2", "--1", "a",
-        ] {
-            assert!(
-                matches!(kind(text), TraceErrorKind::NotANumber { .. }),
-                "{text}"
-            );
+        assert!(matches!(kind("18446744073709551616"), TraceErrorKind::OutOfRange { .. }));
+        assert!(matches!(kind("1e99999999999999999999"), TraceErrorKind::OutOfRange { .. }));
+        for text in ["", ".", "e5", "1e", "1e+", "1.2.3", "0x10", "1 2", "--1", "a"] {
+            assert!(matches!(kind(text), TraceErrorKind::NotANumber { .. }), "{text}");
         }
     }
 

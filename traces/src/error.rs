@@ -167,11 +167,7 @@ pub enum TraceErrorKind {
 
 impl TraceError {
     pub(crate) fn at_line(line: u64, kind: TraceErrorKind) -> Self {
-        Self {
-            path: None,
-            line: Some(line),
-            kind,
-        }
+        Self { path: None, line: Some(line), kind }
     }
 
     pub(crate) fn in_file(mut self, path: &Path) -> Self {
@@ -197,11 +193,7 @@ impl TraceError {
 
 impl From<TraceErrorKind> for TraceError {
     fn from(kind: TraceErrorKind) -> Self {
-        Self {
-            path: None,
-            line: None,
-            kind,
-        }
+        Self { path: None, line: None, kind }
     }
 }
 
@@ -229,11 +221,7 @@ pub(crate) fn clip(text: &str) -> String {
     const LONGEST: usize = 40;
     let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     if text.chars().nth(LONGEST).is_some() {
-        text.chars()
-            .take(LONGEST)
-            .map(clean)
-            .chain("…".chars())
-            .collect()
+        text.chars().take(LONGEST).map(clean).chain("…".chars()).collect()
     } else {
         text.chars().map(clean).collect()
     }

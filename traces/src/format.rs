@@ -46,11 +46,7 @@ impl Format {
     /// The format that a file's name stands for when writing: `.csv`, `.json`, anything else is mahimahi; a final
     /// `.gz` is left out of account.
     pub fn from_path(path: &Path) -> Self {
-        let name = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .unwrap_or("")
-            .to_ascii_lowercase();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("").to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
         match name.rsplit_once('.').map(|(_, extension)| extension) {
             Some("csv") => Self::Csv,
@@ -62,10 +58,7 @@ impl Format {
     /// The format of a text, judged by its beginning: `{` is JSON, a first line with a comma, semicolon or tab is CSV
     /// (comments with `#` aside), everything else is mahimahi.
     pub fn detect(text: &str) -> Self {
-        let first = text
-            .lines()
-            .find(|line| !line.starts_with('#'))
-            .unwrap_or("");
+        let first = text.lines().find(|line| !line.starts_with('#')).unwrap_or("");
         if text.trim_start().starts_with('{') {
             Self::NetemJson
         } else if first.contains([',', ';', '\t']) || text.starts_with('#') {
@@ -80,18 +73,10 @@ impl FromStr for Format {
     type Err = TraceError;
 
     fn from_str(name: &str) -> Result<Self, TraceError> {
-        Self::ALL
-            .into_iter()
-            .find(|format| format.name() == name)
-            .ok_or_else(|| {
-                let known = Self::ALL.map(Self::name).join(", ");
-                TraceErrorKind::UnknownName {
-                    what: "format",
-                    name: name.to_owned(),
-                    known,
-                }
-                .into()
-            })
+        Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
+            let known = Self::ALL.map(Self::name).join(", ");
+            TraceErrorKind::UnknownName { what: "format", name: name.to_owned(), known }.into()
+        })
     }
 }
 
@@ -139,22 +124,13 @@ pub struct WriteOptions {
 impl WriteOptions {
     /// Plain text in this format.
     pub fn new(format: Format) -> Self {
-        Self {
-            format,
-            gzip: false,
-            convert: ConvertOptions::default(),
-        }
+        Self { format, gzip: false, convert: ConvertOptions::default() }
     }
 
     /// The format and compression that a file's name stands for, see [`Format::from_path`].
     pub fn for_path(path: &Path) -> Self {
-        let gzip = path
-            .extension()
-            .is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-        Self {
-            gzip,
-            ..Self::new(Format::from_path(path))
-        }
+        let gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+        Self { gzip, ..Self::new(Format::from_path(path)) }
     }
 }
 
@@ -172,9 +148,7 @@ impl Trace {
     pub fn load(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self, TraceError> {
         let path = path.as_ref();
         let open = || File::open(path).map_err(|error| TraceError::from(TraceErrorKind::Io(error)));
-        open()
-            .and_then(|file| Self::read(file, options))
-            .map_err(|error| error.in_file(path))
+        open().and_then(|file| Self::read(file, options)).map_err(|error| error.in_file(path))
     }
 
     /// Reads a trace, plain or gzip.
@@ -185,9 +159,7 @@ impl Trace {
         let text = gzip::read_text(reader, options.max_bytes)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let trace = match options.format.unwrap_or_else(|| Format::detect(text)) {
-            Format::Mahimahi => {
-                Self::Opportunities(mahimahi::parse(text, options.opportunity_bytes)?)
-            }
+            Format::Mahimahi => Self::Opportunities(mahimahi::parse(text, options.opportunity_bytes)?),
             Format::Csv => Self::Rate(csv::parse(text, &options.csv)?),
             Format::NetemJson => Self::Rate(netem::parse(text)?),
         };
@@ -207,11 +179,7 @@ impl Trace {
             Format::Csv => csv::format(&self.to_rate(&options.convert)?),
             Format::NetemJson => netem::format(&self.to_rate(&options.convert)?),
         };
-        let written = if options.gzip {
-            gzip::compress(writer, &text)
-        } else {
-            write_plain(writer, &text)
-        };
+        let written = if options.gzip { gzip::compress(writer, &text) } else { write_plain(writer, &text) };
         written.map_err(|error| TraceErrorKind::Io(error).into())
     }
 
@@ -225,9 +193,7 @@ impl Trace {
         let saved = File::create(&partial)
             .map_err(|error| TraceErrorKind::Io(error).into())
             .and_then(|file| self.write(BufWriter::new(file), options))
-            .and_then(|()| {
-                fs::rename(&partial, path).map_err(|error| TraceErrorKind::Io(error).into())
-            });
+            .and_then(|()| fs::rename(&partial, path).map_err(|error| TraceErrorKind::Io(error).into()));
         saved.map_err(|error: TraceError| {
             // What is left of a failed attempt is of no use; that it may not exist is no second error.
             let _ = fs::remove_file(&partial);

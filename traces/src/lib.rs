@@ -22,6 +22,7 @@ mod format;
 mod opportunity;
 mod random;
 mod rate;
+mod stats;
 mod trace;
 
 pub use convert::ConvertOptions;
@@ -29,7 +30,7 @@ pub use error::{TraceError, TraceErrorKind};
 pub use format::{CsvOptions, Format, MissingValue, RateUnit, ReadOptions, TimeUnit, WriteOptions};
 pub use opportunity::OpportunityTrace;
 pub use rate::{RateTrace, Segment};
+pub use stats::{OUTAGE_NS, Stats, WindowStats, format_rate};
 pub use trace::{
-    MAHIMAHI_OPPORTUNITY_BYTES, MAX_DURATION_NS, MAX_OPPORTUNITIES, MAX_RATE_BPS, MAX_SEGMENTS,
-    Playback, Trace,
+    MAHIMAHI_OPPORTUNITY_BYTES, MAX_DURATION_NS, MAX_OPPORTUNITIES, MAX_RATE_BPS, MAX_SEGMENTS, Playback, Trace,
 };

@@ -28,11 +28,7 @@ impl OpportunityTrace {
             return Err(TraceErrorKind::ZeroOpportunity.into());
         }
         if times_ns.len() > MAX_OPPORTUNITIES {
-            return Err(TraceErrorKind::TooLarge {
-                what: "opportunities",
-                limit: MAX_OPPORTUNITIES as u64,
-            }
-            .into());
+            return Err(TraceErrorKind::TooLarge { what: "opportunities", limit: MAX_OPPORTUNITIES as u64 }.into());
         }
         let Some(last) = times_ns.last().copied() else {
             return Err(TraceErrorKind::Empty("opportunity").into());
@@ -45,11 +41,7 @@ impl OpportunityTrace {
             return Err(TraceErrorKind::ZeroPeriod.into());
         }
         check_duration(last)?;
-        let trace = Self {
-            times_ns,
-            bytes,
-            playback,
-        };
+        let trace = Self { times_ns, bytes, playback };
         check_rate(u64::try_from(trace.period_bit_ns() / u128::from(last)).unwrap_or(u64::MAX))?;
         Ok(trace)
     }
@@ -142,27 +134,14 @@ mod tests {
             assert_eq!(trace.count_before(t as u64), count, "before {t}");
         }
         assert_eq!(trace.bytes_before(5), 7500);
-        assert_eq!(
-            trace.with_playback(Playback::Once).count_before(u64::MAX),
-            4
-        );
+        assert_eq!(trace.with_playback(Playback::Once).count_before(u64::MAX), 4);
     }
 
     #[test]
     fn refuses_what_mahimahi_refuses() {
-        let error = |times, bytes| {
-            OpportunityTrace::new(times, bytes, Playback::Loop)
-                .unwrap_err()
-                .to_string()
-        };
-        assert_eq!(
-            error(vec![], 1504),
-            "empty: expected at least one opportunity"
-        );
-        assert_eq!(
-            error(vec![5, 4], 1504),
-            "time goes backwards: 4 ns after 5 ns"
-        );
+        let error = |times, bytes| OpportunityTrace::new(times, bytes, Playback::Loop).unwrap_err().to_string();
+        assert_eq!(error(vec![], 1504), "empty: expected at least one opportunity");
+        assert_eq!(error(vec![5, 4], 1504), "time goes backwards: 4 ns after 5 ns");
         assert!(error(vec![0, 0], 1504).contains("last timestamp is 0"));
         assert!(error(vec![1], 0).contains("at least one byte"));
         assert!(error(vec![1], u64::MAX).contains("rate is out of range"));

@@ -44,11 +44,7 @@ impl RateTrace {
             return Err(TraceErrorKind::Empty("segment").into());
         }
         if segments.len() > MAX_SEGMENTS {
-            return Err(TraceErrorKind::TooLarge {
-                what: "segments",
-                limit: MAX_SEGMENTS as u64,
-            }
-            .into());
+            return Err(TraceErrorKind::TooLarge { what: "segments", limit: MAX_SEGMENTS as u64 }.into());
         }
         let mut before = Vec::with_capacity(segments.len());
         let (mut period_ns, mut period_bit_ns) = (0_u64, 0_u128);
@@ -65,13 +61,7 @@ impl RateTrace {
         if period_bit_ns == 0 {
             return Err(TraceErrorKind::AllZero.into());
         }
-        Ok(Self {
-            segments,
-            before,
-            period_ns,
-            period_bit_ns,
-            playback,
-        })
+        Ok(Self { segments, before, period_ns, period_bit_ns, playback })
     }
 
     /// A looping series of one rate.
@@ -89,10 +79,7 @@ impl RateTrace {
 
     /// Each segment with its start within the period, in nanoseconds.
     pub fn starts(&self) -> impl ExactSizeIterator<Item = (u64, Segment)> + '_ {
-        self.before
-            .iter()
-            .map(|(start, _)| *start)
-            .zip(self.segments.iter().copied())
+        self.before.iter().map(|(start, _)| *start).zip(self.segments.iter().copied())
     }
 
     /// The length of one pass in nanoseconds.
@@ -184,30 +171,17 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn two_steps(playback: Playback) -> RateTrace {
-        RateTrace::new(
-            vec![Segment::new(2 * MS, 8_000_000), Segment::new(MS, 0)],
-            playback,
-        )
-        .unwrap()
+        RateTrace::new(vec![Segment::new(2 * MS, 8_000_000), Segment::new(MS, 0)], playback).unwrap()
     }
 
     #[test]
     fn a_loop_starts_again() {
         let trace = two_steps(Playback::Loop);
         assert_eq!(trace.period_ns(), 3 * MS);
-        assert_eq!(
-            [0, 2 * MS, 3 * MS].map(|t| trace.bps_at(t)),
-            [8_000_000, 0, 8_000_000]
-        );
+        assert_eq!([0, 2 * MS, 3 * MS].map(|t| trace.bps_at(t)), [8_000_000, 0, 8_000_000]);
         // 8 Mb/s is 1000 bytes a millisecond, for two of every three.
-        assert_eq!(
-            [0, MS, 3 * MS, 4 * MS, 30 * MS].map(|t| trace.bytes_before(t)),
-            [0, 1000, 2000, 3000, 20_000]
-        );
-        assert_eq!(
-            trace.bytes_before(u64::MAX) / 1000,
-            u64::MAX / (3 * MS) * 2 + 1
-        );
+        assert_eq!([0, MS, 3 * MS, 4 * MS, 30 * MS].map(|t| trace.bytes_before(t)), [0, 1000, 2000, 3000, 20_000]);
+        assert_eq!(trace.bytes_before(u64::MAX) / 1000, u64::MAX / (3 * MS) * 2 + 1);
     }
 
     #[test]
@@ -219,20 +193,11 @@ mod tests {
 
     #[test]
     fn refuses_what_cannot_be_played() {
-        let kind = |segments| {
-            RateTrace::new(segments, Playback::Loop)
-                .unwrap_err()
-                .to_string()
-        };
+        let kind = |segments| RateTrace::new(segments, Playback::Loop).unwrap_err().to_string();
         assert_eq!(kind(vec![]), "empty: expected at least one segment");
-        assert_eq!(
-            kind(vec![Segment::new(1, 1), Segment::new(0, 1)]),
-            "segment 1 lasts no time"
-        );
+        assert_eq!(kind(vec![Segment::new(1, 1), Segment::new(0, 1)]), "segment 1 lasts no time");
         assert!(kind(vec![Segment::new(1, 0)]).contains("zero throughout"));
-        assert!(
-            kind(vec![Segment::new(u64::MAX, 1), Segment::new(u64::MAX, 1)]).contains("seven days")
-        );
+        assert!(kind(vec![Segment::new(u64::MAX, 1), Segment::new(u64::MAX, 1)]).contains("seven days"));
         assert!(kind(vec![Segment::new(1, u64::MAX)]).contains("rate is out of range"));
     }
 }

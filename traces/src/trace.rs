@@ -78,9 +78,7 @@ impl Trace {
     /// The bytes that the link offers from `from_ns` (inclusive) to `to_ns` (exclusive), rounded down; zero if the
     /// window is empty.
     pub fn offered_bytes(&self, from_ns: u64, to_ns: u64) -> u64 {
-        let bit_ns = self
-            .bit_ns_before(to_ns)
-            .saturating_sub(self.bit_ns_before(from_ns));
+        let bit_ns = self.bit_ns_before(to_ns).saturating_sub(self.bit_ns_before(from_ns));
         u64::try_from(bit_ns / BIT_NS_PER_BYTE).unwrap_or(u64::MAX)
     }
 

@@ -9,9 +9,7 @@ use traces::{ConvertOptions, CsvOptions, ReadOptions, Trace};
 
 fn folder() -> Option<PathBuf> {
     let named = env::var_os("CWNDTUNNEL_TRACES").map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .ancestors()
-        .map(|p| p.join("shared/traces"));
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|p| p.join("shared/traces"));
     let found = named.into_iter().chain(beside).find(|path| path.is_dir());
     if found.is_none() {
         eprintln!("skipped: no folder of real traces (set CWNDTUNNEL_TRACES)");
@@ -49,15 +47,10 @@ fn length_and_mean_are_those_of_the_files() {
 fn drive_logs_with_repeated_seconds_keep_their_length() {
     let Some(folder) = folder() else { return };
     // First to last stamp, plus the median step of 1 s for the last row.
-    for (name, seconds) in [
-        ("ireland-5g-driving.csv.gz", 887),
-        ("ireland-5g-static.csv.gz", 990),
-    ] {
+    for (name, seconds) in [("ireland-5g-driving.csv.gz", 887), ("ireland-5g-static.csv.gz", 990)] {
         let trace = load(&folder, name);
         assert_eq!(trace.period_ns(), seconds * 1_000_000_000, "{name}");
-        let Trace::Rate(rate) = &trace else {
-            panic!("{name} is a rate series")
-        };
+        let Trace::Rate(rate) = &trace else { panic!("{name} is a rate series") };
         assert_eq!(rate.segments().len(), 900, "{name}: one segment a row");
         let mut uplink = ReadOptions::default();
         let mut columns = CsvOptions::default();
@@ -77,8 +70,7 @@ fn conversion_keeps_the_mean_rate() {
         let rate = Trace::from(trace.to_rate(&options).unwrap());
         let cut = Trace::from(rate.to_opportunities(&options).unwrap());
         for converted in [&rate, &cut] {
-            let error =
-                converted.mean_bps().abs_diff(trace.mean_bps()) as f64 / trace.mean_bps() as f64;
+            let error = converted.mean_bps().abs_diff(trace.mean_bps()) as f64 / trace.mean_bps() as f64;
             // The options ask for ten parts per million.
             assert!(error <= 11e-6, "{name}: {error}");
         }

@@ -88,8 +88,7 @@ pub(super) fn parse(text: &str, options: &CsvOptions) -> Result<RateTrace, Trace
         true => (1..=record.len()).map(|n| n.to_string()).collect(),
         false => record.iter().map(str::to_owned).collect(),
     };
-    let mut columns =
-        Columns::find(&names, options).map_err(|kind| TraceError::at_line(line, kind))?;
+    let mut columns = Columns::find(&names, options).map_err(|kind| TraceError::at_line(line, kind))?;
     let mut rows: Vec<Row> = Vec::new();
     let mut previous = String::new();
     let mut pending = headerless;
@@ -99,16 +98,10 @@ pub(super) fn parse(text: &str, options: &CsvOptions) -> Result<RateTrace, Trace
         let row = columns.row(&record).map_err(located)?;
         let time = &record[columns.time];
         if rows.last().is_some_and(|last| row.t_ns < last.t_ns) {
-            return Err(located(TraceErrorKind::Backwards {
-                previous: clip(&previous),
-                found: clip(time),
-            }));
+            return Err(located(TraceErrorKind::Backwards { previous: clip(&previous), found: clip(time) }));
         }
         if rows.len() >= MAX_SEGMENTS {
-            return Err(located(TraceErrorKind::TooLarge {
-                what: "rows",
-                limit: MAX_SEGMENTS as u64,
-            }));
+            return Err(located(TraceErrorKind::TooLarge { what: "rows", limit: MAX_SEGMENTS as u64 }));
         }
         time.clone_into(&mut previous);
         rows.push(row);
@@ -116,14 +109,9 @@ pub(super) fn parse(text: &str, options: &CsvOptions) -> Result<RateTrace, Trace
     series(&rows, options.missing)
 }
 
-fn read_record(
-    reader: &mut ::csv::Reader<&[u8]>,
-    record: &mut StringRecord,
-) -> Result<bool, TraceError> {
+fn read_record(reader: &mut ::csv::Reader<&[u8]>, record: &mut StringRecord) -> Result<bool, TraceError> {
     // The text is valid UTF-8 and rows may be of any length, so nothing but the parser's own limits can fail here.
-    reader
-        .read_record(record)
-        .map_err(|error| TraceErrorKind::Io(error.into()).into())
+    reader.read_record(record).map_err(|error| TraceErrorKind::Io(error.into()).into())
 }
 
 fn line_of(record: &StringRecord) -> u64 {
@@ -131,62 +119,38 @@ fn line_of(record: &StringRecord) -> u64 {
 }
 
 fn delimiter(text: &str) -> u8 {
-    let header = text
-        .lines()
-        .find(|line| !line.starts_with('#') && !line.is_empty())
-        .unwrap_or("");
+    let header = text.lines().find(|line| !line.starts_with('#') && !line.is_empty()).unwrap_or("");
     let count = |byte: &u8| header.bytes().filter(|b| b == byte).count();
     // The last of equal maxima wins, so the comma stands last.
-    [b'\t', b';', b',']
-        .into_iter()
-        .max_by_key(count)
-        .unwrap_or(b',')
+    [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',')
 }
 
 impl Columns {
     fn find(names: &[String], options: &CsvOptions) -> Result<Self, TraceErrorKind> {
         let time = locate(names, options.time_column.as_deref(), "time", |words| {
             let is_time = |w: &String| {
-                w.starts_with("time")
-                    || ["t", "ts", "elapsed", "seconds", "date", "datetime"].contains(&w.as_str())
+                w.starts_with("time") || ["t", "ts", "elapsed", "seconds", "date", "datetime"].contains(&w.as_str())
             };
             u32::from(words.iter().any(is_time))
         })?;
         let rate = locate(names, options.rate_column.as_deref(), "rate", rate_likeness)?;
-        let rate_unit = options
-            .rate_unit
-            .or_else(|| RateUnit::in_name(&names[rate]));
-        let rate_unit = rate_unit.ok_or_else(|| TraceErrorKind::UnknownUnit {
-            column: clip(&names[rate]),
-            option: "rate_unit",
-        })?;
-        let time_unit = options
-            .time_unit
-            .or_else(|| TimeUnit::in_name(&names[time]));
-        Ok(Self {
-            time,
-            rate,
-            time_unit,
-            rate_unit,
-            count: names.len(),
-        })
+        let rate_unit = options.rate_unit.or_else(|| RateUnit::in_name(&names[rate]));
+        let rate_unit =
+            rate_unit.ok_or_else(|| TraceErrorKind::UnknownUnit { column: clip(&names[rate]), option: "rate_unit" })?;
+        let time_unit = options.time_unit.or_else(|| TimeUnit::in_name(&names[time]));
+        Ok(Self { time, rate, time_unit, rate_unit, count: names.len() })
     }
 
     fn row(&mut self, record: &StringRecord) -> Result<Row, TraceErrorKind> {
         if record.len() != self.count {
-            return Err(TraceErrorKind::ColumnCount {
-                found: record.len(),
-                expected: self.count,
-            });
+            return Err(TraceErrorKind::ColumnCount { found: record.len(), expected: self.count });
         }
         let (time, rate) = (&record[self.time], &record[self.rate]);
         let t_ns = match calendar::parse(time) {
             Some(ns) => ns,
             None => {
                 // The first row decides for the whole file.
-                let unit = *self
-                    .time_unit
-                    .get_or_insert_with(|| TimeUnit::by_magnitude(time));
+                let unit = *self.time_unit.get_or_insert_with(|| TimeUnit::by_magnitude(time));
                 decimal::parse_scaled(time, unit.to_ns(), "time")?
             }
         };
@@ -213,40 +177,22 @@ fn locate(
     likeness: impl Fn(&[String]) -> u32,
 ) -> Result<usize, TraceErrorKind> {
     let found = match wanted {
-        Some(wanted) => names
-            .iter()
-            .position(|name| name.eq_ignore_ascii_case(wanted)),
+        Some(wanted) => names.iter().position(|name| name.eq_ignore_ascii_case(wanted)),
         None => {
             let scores = names.iter().map(|name| likeness(&tokens(name))).enumerate();
-            scores
-                .rev()
-                .max_by_key(|(_, score)| *score)
-                .filter(|(_, score)| *score > 0)
-                .map(|(index, _)| index)
+            scores.rev().max_by_key(|(_, score)| *score).filter(|(_, score)| *score > 0).map(|(index, _)| index)
         }
     };
     found.ok_or_else(|| TraceErrorKind::NoColumn {
         what,
         columns: clip(&names.join(", ")),
-        option: if what == "time" {
-            "time_column"
-        } else {
-            "rate_column"
-        },
+        option: if what == "time" { "time_column" } else { "rate_column" },
     })
 }
 
 /// How much a column's name speaks of the rate of a link: a word for it or a unit, and the downlink before the uplink.
 fn rate_likeness(words: &[String]) -> u32 {
-    const WORDS: [&str; 7] = [
-        "rate",
-        "bitrate",
-        "throughput",
-        "bandwidth",
-        "bw",
-        "capacity",
-        "goodput",
-    ];
+    const WORDS: [&str; 7] = ["rate", "bitrate", "throughput", "bandwidth", "bw", "capacity", "goodput"];
     let says = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let is_rate = says(&WORDS) || says(&["bps", "kbps", "mbps", "gbps"]);
     u32::from(is_rate) * (2 + u32::from(says(&["dl", "down", "downlink", "download"])))
@@ -258,10 +204,7 @@ fn series(rows: &[Row], missing: MissingValue) -> Result<RateTrace, TraceError> 
         MissingValue::Hold => rows.iter().position(|row| row.bps.is_some()),
         MissingValue::Outage => Some(0),
     };
-    let Some(rows) = first
-        .and_then(|first| rows.get(first..))
-        .filter(|rows| !rows.is_empty())
-    else {
+    let Some(rows) = first.and_then(|first| rows.get(first..)).filter(|rows| !rows.is_empty()) else {
         return Err(TraceErrorKind::Empty("row with a rate").into());
     };
     let mut segments = Vec::with_capacity(rows.len());
@@ -277,14 +220,9 @@ fn series(rows: &[Row], missing: MissingValue) -> Result<RateTrace, TraceError> 
         let count = group.len() as u64;
         let mut start = 0;
         for (index, row) in group.iter().zip(1_u64..).map(|(row, index)| (index, row)) {
-            held = row.bps.unwrap_or(if missing == MissingValue::Hold {
-                held
-            } else {
-                0
-            });
+            held = row.bps.unwrap_or(if missing == MissingValue::Hold { held } else { 0 });
             // The span is at most seven days and the count at most 2^22, so the product fits 128 bits.
-            let end = u64::try_from(u128::from(span) * u128::from(index) / u128::from(count))
-                .unwrap_or(span);
+            let end = u64::try_from(u128::from(span) * u128::from(index) / u128::from(count)).unwrap_or(span);
             if end > start {
                 segments.push(Segment::new(end - start, held));
             }
@@ -298,16 +236,9 @@ fn series(rows: &[Row], missing: MissingValue) -> Result<RateTrace, TraceError> 
 }
 
 fn median_step(rows: &[Row]) -> Result<u64, TraceErrorKind> {
-    let mut steps: Vec<u64> = rows
-        .windows(2)
-        .map(|w| w[1].t_ns - w[0].t_ns)
-        .filter(|step| *step > 0)
-        .collect();
+    let mut steps: Vec<u64> = rows.windows(2).map(|w| w[1].t_ns - w[0].t_ns).filter(|step| *step > 0).collect();
     steps.sort_unstable();
-    steps
-        .get(steps.len() / 2)
-        .copied()
-        .ok_or(TraceErrorKind::OneTime)
+    steps.get(steps.len() / 2).copied().ok_or(TraceErrorKind::OneTime)
 }
 
 /// One row for each segment, and a last one without a rate that says where the trace ends.

@@ -14,18 +14,12 @@ const MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// Reads everything, decompressing one or several gzip members, but never more than `max_bytes`.
 pub(super) fn read_text(mut reader: impl Read, max_bytes: u64) -> Result<String, TraceErrorKind> {
     let mut head = Vec::with_capacity(MAGIC.len());
-    reader
-        .by_ref()
-        .take(MAGIC.len() as u64)
-        .read_to_end(&mut head)
-        .map_err(TraceErrorKind::Io)?;
+    reader.by_ref().take(MAGIC.len() as u64).read_to_end(&mut head).map_err(TraceErrorKind::Io)?;
     let compressed = head == MAGIC;
     let whole = io::Cursor::new(head).chain(reader);
     let bytes = if compressed {
         read_limited(MultiGzDecoder::new(whole), max_bytes).map_err(|error| match error {
-            TraceErrorKind::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                TraceErrorKind::TruncatedGzip
-            }
+            TraceErrorKind::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => TraceErrorKind::TruncatedGzip,
             TraceErrorKind::Io(error) => TraceErrorKind::BadGzip(error),
             other => other,
         })?
@@ -37,15 +31,9 @@ pub(super) fn read_text(mut reader: impl Read, max_bytes: u64) -> Result<String,
 
 fn read_limited(reader: impl Read, max_bytes: u64) -> Result<Vec<u8>, TraceErrorKind> {
     let mut bytes = Vec::new();
-    reader
-        .take(max_bytes.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .map_err(TraceErrorKind::Io)?;
+    reader.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes).map_err(TraceErrorKind::Io)?;
     if bytes.len() as u64 > max_bytes {
-        return Err(TraceErrorKind::TooLarge {
-            what: "bytes of (decompressed) text",
-            limit: max_bytes,
-        });
+        return Err(TraceErrorKind::TooLarge { what: "bytes of (decompressed) text", limit: max_bytes });
     }
     Ok(bytes)
 }

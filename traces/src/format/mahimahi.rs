@@ -24,10 +24,7 @@ pub(super) fn parse(text: &str, bytes: u64) -> Result<OpportunityTrace, TraceErr
             return Err(located(TraceErrorKind::Backwards { previous, found }));
         }
         if times.len() >= MAX_OPPORTUNITIES {
-            return Err(located(TraceErrorKind::TooLarge {
-                what: "lines",
-                limit: MAX_OPPORTUNITIES as u64,
-            }));
+            return Err(located(TraceErrorKind::TooLarge { what: "lines", limit: MAX_OPPORTUNITIES as u64 }));
         }
         times.push(ms * NS_PER_MS);
         previous = ms;
@@ -63,30 +60,19 @@ fn classify(line: &str, what: &'static str) -> TraceErrorKind {
     match line.trim().parse::<f64>() {
         Ok(value) if !value.is_finite() => TraceErrorKind::NotFinite { what, text },
         Ok(value) if value < 0.0 => TraceErrorKind::Negative { what, text },
-        _ => TraceErrorKind::NotANumber {
-            what,
-            text,
-            expected: "a whole number of milliseconds",
-        },
+        _ => TraceErrorKind::NotANumber { what, text, expected: "a whole number of milliseconds" },
     }
 }
 
 pub(super) fn format(trace: &Trace, options: &ConvertOptions) -> Result<String, TraceError> {
     let mut text = String::new();
-    let on_grid = ConvertOptions {
-        resolution_ns: NS_PER_MS,
-        ..options.clone()
-    };
+    let on_grid = ConvertOptions { resolution_ns: NS_PER_MS, ..options.clone() };
     let whole_ms = |t: &u64| t.is_multiple_of(NS_PER_MS);
     let opportunities = match trace {
         Trace::Opportunities(trace) if !trace.times_ns().iter().all(whole_ms) => {
             // Off the grid: bring it there by way of a rate series, which keeps the rate.
-            let keep_size = ConvertOptions {
-                opportunity_bytes: trace.bytes(),
-                ..on_grid
-            };
-            Trace::from(Trace::from(trace.clone()).to_rate(&keep_size)?)
-                .to_opportunities(&keep_size)?
+            let keep_size = ConvertOptions { opportunity_bytes: trace.bytes(), ..on_grid };
+            Trace::from(Trace::from(trace.clone()).to_rate(&keep_size)?).to_opportunities(&keep_size)?
         }
         trace => trace.to_opportunities(&on_grid)?,
     };

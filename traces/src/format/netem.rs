@@ -24,23 +24,13 @@ pub(super) fn parse(text: &str) -> Result<RateTrace, TraceError> {
         line => TraceError::at_line(line as u64, TraceErrorKind::Json(error)),
     })?;
     let expanded = model.expand()?;
-    RateTrace::new(
-        expanded.segments,
-        if expanded.endless {
-            Playback::Loop
-        } else {
-            Playback::Once
-        },
-    )
+    RateTrace::new(expanded.segments, if expanded.endless { Playback::Loop } else { Playback::Once })
 }
 
 /// Writes a `TraceBwConfig`, in an endless pattern when the trace loops, in the human-readable form.
 pub(super) fn format(trace: &RateTrace) -> String {
     let mut runs = Vec::new();
-    for run in trace
-        .segments()
-        .chunk_by(|a, b| a.duration_ns == b.duration_ns)
-    {
+    for run in trace.segments().chunk_by(|a, b| a.duration_ns == b.duration_ns) {
         let mut text = format!("[\"{}ns\",[", run[0].duration_ns);
         for (index, segment) in run.iter().enumerate() {
             let comma = if index == 0 { "" } else { "," };
@@ -50,10 +40,7 @@ pub(super) fn format(trace: &RateTrace) -> String {
         text.push_str("]]");
         runs.push(text);
     }
-    let model = format!(
-        "{{\"TraceBwConfig\":{{\"pattern\":[\n{}\n]}}}}",
-        runs.join(",\n")
-    );
+    let model = format!("{{\"TraceBwConfig\":{{\"pattern\":[\n{}\n]}}}}", runs.join(",\n"));
     match trace.playback() {
         Playback::Loop => {
             format!("{{\"RepeatedBwPatternConfig\":{{\"pattern\":[{model}],\"count\":0}}}}\n")

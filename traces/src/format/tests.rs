@@ -35,18 +35,9 @@ fn times_ms(trace: &Trace) -> Vec<u64> {
 fn the_format_is_known_by_its_content() {
     assert_eq!(times_ms(&read(b"0\n1\n1\n5\n").unwrap()), [0, 1, 1, 5]);
     assert_eq!(times_ms(&read(b"3\r\n5").unwrap()), [3, 5]);
-    assert!(matches!(
-        read(b"time_s,rate_bps\n0,1\n1,2\n").unwrap(),
-        Trace::Rate(_)
-    ));
-    assert!(matches!(
-        read(b"\xef\xbb\xbf {\"StaticBwConfig\":{}}").unwrap(),
-        Trace::Rate(_)
-    ));
-    let forced = ReadOptions {
-        format: Some(Format::Csv),
-        ..ReadOptions::default()
-    };
+    assert!(matches!(read(b"time_s,rate_bps\n0,1\n1,2\n").unwrap(), Trace::Rate(_)));
+    assert!(matches!(read(b"\xef\xbb\xbf {\"StaticBwConfig\":{}}").unwrap(), Trace::Rate(_)));
+    let forced = ReadOptions { format: Some(Format::Csv), ..ReadOptions::default() };
     assert!(Trace::read(&b"1\n2\n"[..], &forced).is_err());
 }
 
@@ -57,31 +48,13 @@ fn mahimahi_errors_say_line_and_reason() {
         ("1\n\n2\n", "line 2: empty line"),
         ("5\n4\n", "line 2: time goes backwards: 4 ms after 5 ms"),
         ("0\n0\n", "the trace lasts no time"),
-        (
-            "1\nabc\n",
-            "line 2: timestamp is `abc`: expected a whole number of milliseconds",
-        ),
-        (
-            "1\n2.5\n",
-            "line 2: timestamp is `2.5`: expected a whole number",
-        ),
-        (
-            "1\n 2\n",
-            "line 2: timestamp is ` 2`: expected a whole number",
-        ),
-        (
-            "NaN\n",
-            "line 1: timestamp is `NaN`: expected a finite number",
-        ),
+        ("1\nabc\n", "line 2: timestamp is `abc`: expected a whole number of milliseconds"),
+        ("1\n2.5\n", "line 2: timestamp is `2.5`: expected a whole number"),
+        ("1\n 2\n", "line 2: timestamp is ` 2`: expected a whole number"),
+        ("NaN\n", "line 1: timestamp is `NaN`: expected a finite number"),
         ("-1\n", "line 1: timestamp is negative: `-1`"),
-        (
-            "99999999999999999999999\n",
-            "line 1: timestamp is out of range",
-        ),
-        (
-            "604800001\n",
-            "line 1: timestamp is out of range: `604800001`, at most 604800000 ms",
-        ),
+        ("99999999999999999999999\n", "line 1: timestamp is out of range"),
+        ("604800001\n", "line 1: timestamp is out of range: `604800001`, at most 604800000 ms"),
         ("1\n2 garbage\n", "line 2: timestamp is `2 garbage`"),
     ] {
         let message = error(text.as_bytes());
@@ -101,11 +74,7 @@ fn gzip_is_known_by_its_magic_and_may_have_several_members() {
 fn damaged_gzip_is_told_from_a_cut_one() {
     let whole = gz(b"1\n2\n3\n");
     for length in 2..whole.len() {
-        assert!(
-            error(&whole[..length]).contains("incomplete"),
-            "{length}: {}",
-            error(&whole[..length])
-        );
+        assert!(error(&whole[..length]).contains("incomplete"), "{length}: {}", error(&whole[..length]));
     }
     let mut damaged = whole.clone();
     let checksum = damaged.len() - 8;
@@ -118,10 +87,7 @@ fn damaged_gzip_is_told_from_a_cut_one() {
 fn a_gzip_bomb_stops_at_the_limit() {
     let bomb = gz(&vec![b'1'; 1 << 20]);
     assert!(bomb.len() < 8192);
-    let options = ReadOptions {
-        max_bytes: 1 << 16,
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { max_bytes: 1 << 16, ..ReadOptions::default() };
     let message = Trace::read(&bomb[..], &options).unwrap_err().to_string();
     assert_eq!(message, "more than 65536 bytes of (decompressed) text");
 }
@@ -134,12 +100,7 @@ fn files_are_named_in_errors_and_never_left_half_written() {
     let error = Trace::load(&path, &ReadOptions::default()).unwrap_err();
     assert_eq!(error.line(), Some(2));
     assert_eq!(error.path(), Some(path.as_path()));
-    assert!(
-        error
-            .to_string()
-            .ends_with("bad.up:2: time goes backwards: 2 ms after 3 ms"),
-        "{error}"
-    );
+    assert!(error.to_string().ends_with("bad.up:2: time goes backwards: 2 ms after 3 ms"), "{error}");
     assert!(Trace::load(folder.path().join("absent"), &ReadOptions::default()).is_err());
 
     let fast = Trace::from(RateTrace::constant(400_000_000_000, 60_000 * MS).unwrap());
@@ -159,13 +120,7 @@ fn the_name_of_a_file_to_write_gives_format_and_compression() {
     assert_eq!(of("a.JSON.gz"), (Format::NetemJson, true));
     assert_eq!(of("a.up.gz"), (Format::Mahimahi, true));
     assert_eq!("netem-json".parse::<Format>().unwrap(), Format::NetemJson);
-    assert!(
-        "pcap"
-            .parse::<Format>()
-            .unwrap_err()
-            .to_string()
-            .contains("mahimahi, csv, netem-json")
-    );
+    assert!("pcap".parse::<Format>().unwrap_err().to_string().contains("mahimahi, csv, netem-json"));
 }
 
 #[test]
@@ -174,14 +129,9 @@ fn opportunities_between_milliseconds_are_written_without_changing_the_rate() {
     let times = (1..=40).map(|k| k * MS / 4).collect();
     let trace = Trace::from(OpportunityTrace::new(times, 1504, Playback::Loop).unwrap());
     let mut bytes = Vec::new();
-    trace
-        .write(&mut bytes, &WriteOptions::new(Format::Mahimahi))
-        .unwrap();
+    trace.write(&mut bytes, &WriteOptions::new(Format::Mahimahi)).unwrap();
     let back = read(&bytes).unwrap();
-    assert_eq!(
-        times_ms(&back),
-        (1..=10).flat_map(|ms| [ms; 4]).collect::<Vec<_>>()
-    );
+    assert_eq!(times_ms(&back), (1..=10).flat_map(|ms| [ms; 4]).collect::<Vec<_>>());
     assert_eq!(back.mean_bps(), trace.mean_bps());
 }
 
@@ -189,14 +139,7 @@ fn round_trip(trace: &Trace, options: &WriteOptions) -> Trace {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace");
     trace.save(&path, options).unwrap();
-    Trace::load(
-        &path,
-        &ReadOptions {
-            playback: Some(trace.playback()),
-            ..ReadOptions::default()
-        },
-    )
-    .unwrap()
+    Trace::load(&path, &ReadOptions { playback: Some(trace.playback()), ..ReadOptions::default() }).unwrap()
 }
 
 proptest! {

@@ -31,12 +31,8 @@ impl TimeUnit {
     fn from_token(token: &str) -> Option<Self> {
         Some(match token {
             "s" | "sec" | "secs" | "second" | "seconds" => Self::Seconds,
-            "ms" | "msec" | "msecs" | "millis" | "millisecond" | "milliseconds" => {
-                Self::Milliseconds
-            }
-            "us" | "µs" | "usec" | "usecs" | "micros" | "microsecond" | "microseconds" => {
-                Self::Microseconds
-            }
+            "ms" | "msec" | "msecs" | "millis" | "millisecond" | "milliseconds" => Self::Milliseconds,
+            "us" | "µs" | "usec" | "usecs" | "micros" | "microsecond" | "microseconds" => Self::Microseconds,
             "ns" | "nsec" | "nsecs" | "nanos" | "nanosecond" | "nanoseconds" => Self::Nanoseconds,
             _ => return None,
         })
@@ -44,9 +40,7 @@ impl TimeUnit {
 
     /// The unit in a column's name: `time_ms`, `t (us)`, `seconds`.
     pub(super) fn in_name(name: &str) -> Option<Self> {
-        tokens(name)
-            .iter()
-            .find_map(|token| Self::from_token(token))
+        tokens(name).iter().find_map(|token| Self::from_token(token))
     }
 
     /// The unit of a time since 1970, by its size: seconds since then are below 10^11 until the year 5138, and each
@@ -130,9 +124,7 @@ impl RateUnit {
     pub(super) fn in_name(name: &str) -> Option<Self> {
         let words = split(name);
         let named = words.iter().find_map(|token| Self::from_token(token));
-        let is_dataset = ["dl_bitrate", "ul_bitrate"]
-            .iter()
-            .any(|column| name.eq_ignore_ascii_case(column));
+        let is_dataset = ["dl_bitrate", "ul_bitrate"].iter().any(|column| name.eq_ignore_ascii_case(column));
         named.or(is_dataset.then_some(Self::Kilobits))
     }
 }
@@ -143,29 +135,17 @@ impl FromStr for RateUnit {
     /// Reads `Mbps`, `mbit`, `kb/s`, `MB/s` and so on.
     fn from_str(name: &str) -> Result<Self, TraceError> {
         let token = name.strip_suffix("/s").unwrap_or(name);
-        Self::from_token(token).ok_or_else(|| {
-            unknown(
-                "rate unit",
-                name,
-                "bps, kbps, Mbps, Gbps, B/s, kB/s, MB/s, GB/s",
-            )
-        })
+        Self::from_token(token)
+            .ok_or_else(|| unknown("rate unit", name, "bps, kbps, Mbps, Gbps, B/s, kB/s, MB/s, GB/s"))
     }
 }
 
 fn unknown(what: &'static str, name: &str, known: &str) -> TraceError {
-    TraceErrorKind::UnknownName {
-        what,
-        name: name.to_owned(),
-        known: known.to_owned(),
-    }
-    .into()
+    TraceErrorKind::UnknownName { what, name: name.to_owned(), known: known.to_owned() }.into()
 }
 
 fn split(name: &str) -> Vec<&str> {
-    name.split(|c: char| !c.is_alphanumeric())
-        .filter(|token| !token.is_empty())
-        .collect()
+    name.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty()).collect()
 }
 
 /// The words of a column name, in lower case.
@@ -202,10 +182,7 @@ mod tests {
     #[test]
     fn unknown_units_are_refused_with_the_known_ones() {
         let error = "furlongs".parse::<RateUnit>().unwrap_err().to_string();
-        assert!(
-            error.contains("`furlongs`") && error.contains("Mbps"),
-            "{error}"
-        );
+        assert!(error.contains("`furlongs`") && error.contains("Mbps"), "{error}");
         assert!("fortnight".parse::<TimeUnit>().is_err());
         assert_eq!("kb/s".parse::<RateUnit>().unwrap(), RateUnit::Kilobits);
     }
@@ -213,17 +190,8 @@ mod tests {
     #[test]
     fn times_since_1970_are_known_by_their_size() {
         assert_eq!(TimeUnit::by_magnitude("1576499225.5"), TimeUnit::Seconds);
-        assert_eq!(
-            TimeUnit::by_magnitude("1576499225500"),
-            TimeUnit::Milliseconds
-        );
-        assert_eq!(
-            TimeUnit::by_magnitude("1576499225500000"),
-            TimeUnit::Microseconds
-        );
-        assert_eq!(
-            TimeUnit::by_magnitude("1576499225500000000"),
-            TimeUnit::Nanoseconds
-        );
+        assert_eq!(TimeUnit::by_magnitude("1576499225500"), TimeUnit::Milliseconds);
+        assert_eq!(TimeUnit::by_magnitude("1576499225500000"), TimeUnit::Microseconds);
+        assert_eq!(TimeUnit::by_magnitude("1576499225500000000"), TimeUnit::Nanoseconds);
     }
 }

@@ -25,11 +25,8 @@ pub(super) fn parse(text: &str) -> Option<u64> {
     if !valid {
         return None;
     }
-    let ns = if fraction.is_empty() {
-        Some(0)
-    } else {
-        number(&format!("{fraction:0<9}")).filter(|n| *n < 1_000_000_000)
-    };
+    let ns =
+        if fraction.is_empty() { Some(0) } else { number(&format!("{fraction:0<9}")).filter(|n| *n < 1_000_000_000) };
     let days = days_before_year(year) + (1..month).map(|m| days_in(year, m)).sum::<u64>() + day - 1;
     Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000_000_000 + ns?)
 }

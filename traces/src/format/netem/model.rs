@@ -94,10 +94,7 @@ impl Model {
             Self::Replay(model) => model.expand(),
             Self::Repeated(model) => return model.expand(),
         };
-        Ok(Expanded {
-            segments,
-            endless: false,
-        })
+        Ok(Expanded { segments, endless: false })
     }
 }
 
@@ -105,10 +102,7 @@ impl Static {
     fn expand(&self) -> Vec<Segment> {
         let duration_ns = self.duration.map_or(SECOND, |d| d.0);
         let bps = self.bw.map_or(DEFAULT_BPS, |b| b.0);
-        Some(Segment::new(duration_ns, bps))
-            .filter(|s| s.duration_ns > 0)
-            .into_iter()
-            .collect()
+        Some(Segment::new(duration_ns, bps)).filter(|s| s.duration_ns > 0).into_iter().collect()
     }
 }
 
@@ -132,10 +126,7 @@ impl Normalized {
 impl Sawtooth {
     fn expand(&self) -> Result<Vec<Segment>, TraceErrorKind> {
         const NAME: &str = "SawtoothBwConfig";
-        let bad = |reason| TraceErrorKind::BadModel {
-            model: NAME,
-            reason,
-        };
+        let bad = |reason| TraceErrorKind::BadModel { model: NAME, reason };
         let bottom = self.bottom.map_or(0, |b| b.0) as f64;
         let top = self.top.map_or(DEFAULT_BPS, |b| b.0) as f64;
         let interval = self.interval.map_or(SECOND, |d| d.0);
@@ -144,31 +135,20 @@ impl Sawtooth {
             return Err(bad("has a bottom above its top"));
         }
         if interval == 0 || !(0.0..=1.0).contains(&duty_ratio) {
-            return Err(bad(
-                "needs an interval above zero and a duty ratio from 0 to 1",
-            ));
+            return Err(bad("needs an interval above zero and a duty ratio from 0 to 1"));
         }
         let std_dev = self.std_dev.map_or(0, |b| b.0) as f64;
-        let lower = self
-            .lower_noise_bound
-            .map_or(f64::NEG_INFINITY, |b| -(b.0 as f64));
+        let lower = self.lower_noise_bound.map_or(f64::NEG_INFINITY, |b| -(b.0 as f64));
         let upper = self.upper_noise_bound.map_or(f64::INFINITY, |b| b.0 as f64);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed.unwrap_or(DEFAULT_SEED));
         let change = interval as f64 * duty_ratio;
         Ok(steps(NAME, self.duration, self.step)?
             .map(|(start, duration_ns)| {
                 let at = (start % interval) as f64;
-                let height = if at < change {
-                    at / change
-                } else {
-                    1.0 - (at - change) / (interval as f64 - change)
-                };
+                let height = if at < change { at / change } else { 1.0 - (at - change) / (interval as f64 - change) };
                 // The bounds need not enclose zero, and may not even be in order: the lower one wins, as it does there.
                 let noise = (std_dev * normal(&mut rng)).min(upper).max(lower);
-                Segment::new(
-                    duration_ns,
-                    to_bps(bottom + (top - bottom) * height + noise),
-                )
+                Segment::new(duration_ns, to_bps(bottom + (top - bottom) * height + noise))
             })
             .collect())
     }
@@ -177,8 +157,7 @@ impl Sawtooth {
 impl Replay {
     fn expand(&self) -> Vec<Segment> {
         let runs = self.pattern.iter().filter(|(duration, _)| duration.0 > 0);
-        runs.flat_map(|(duration, rates)| rates.iter().map(|bw| Segment::new(duration.0, bw.0)))
-            .collect()
+        runs.flat_map(|(duration, rates)| rates.iter().map(|bw| Segment::new(duration.0, bw.0))).collect()
     }
 }
 
@@ -203,15 +182,8 @@ impl Repeated {
         check_count((once.len() as u64).saturating_mul(self.count))?;
         let endless = self.count == 0 && !once.is_empty();
         // An empty pattern stays empty however often it is repeated.
-        let copies = if once.is_empty() {
-            1
-        } else {
-            usize::try_from(self.count.max(1)).unwrap_or(1)
-        };
-        Ok(Expanded {
-            segments: once.repeat(copies),
-            endless,
-        })
+        let copies = if once.is_empty() { 1 } else { usize::try_from(self.count.max(1)).unwrap_or(1) };
+        Ok(Expanded { segments: once.repeat(copies), endless })
     }
 }
 
@@ -224,10 +196,7 @@ fn steps(
     let duration = duration.map_or(SECOND, |d| d.0);
     let step = step.map_or(MS, |d| d.0);
     if step == 0 {
-        return Err(TraceErrorKind::BadModel {
-            model,
-            reason: "needs a step above zero",
-        });
+        return Err(TraceErrorKind::BadModel { model, reason: "needs a step above zero" });
     }
     let count = duration.div_ceil(step);
     check_count(count)?;
@@ -236,10 +205,7 @@ fn steps(
 
 fn check_count(count: u64) -> Result<(), TraceErrorKind> {
     match count > MAX_SEGMENTS as u64 {
-        true => Err(TraceErrorKind::TooLarge {
-            what: "segments",
-            limit: MAX_SEGMENTS as u64,
-        }),
+        true => Err(TraceErrorKind::TooLarge { what: "segments", limit: MAX_SEGMENTS as u64 }),
         false => Ok(()),
     }
 }

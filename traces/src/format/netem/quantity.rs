@@ -12,10 +12,7 @@ use crate::trace::MAX_RATE_BPS;
 pub(super) struct Duration(pub(super) u64);
 
 #[derive(Deserialize)]
-#[serde(
-    untagged,
-    expecting = "expected a duration: text like \"1s 500ms\" or {\"secs\": 1, \"nanos\": 0}"
-)]
+#[serde(untagged, expecting = "expected a duration: text like \"1s 500ms\" or {\"secs\": 1, \"nanos\": 0}")]
 enum DurationText {
     Human(String),
     Parts { secs: u64, nanos: u32 },
@@ -27,10 +24,7 @@ enum DurationText {
 pub(super) struct Bandwidth(pub(super) u64);
 
 #[derive(Deserialize)]
-#[serde(
-    untagged,
-    expecting = "expected a bandwidth: text like \"12Mbps\" or {\"gbps\": 0, \"bps\": 12000000}"
-)]
+#[serde(untagged, expecting = "expected a bandwidth: text like \"12Mbps\" or {\"gbps\": 0, \"bps\": 12000000}")]
 enum BandwidthText {
     Human(String),
     Parts { gbps: u64, bps: u64 },
@@ -42,10 +36,9 @@ impl TryFrom<DurationText> for Duration {
     fn try_from(text: DurationText) -> Result<Self, Self::Error> {
         match text {
             DurationText::Human(text) => sum(&text, time_unit).map(Self),
-            DurationText::Parts { secs, nanos } => Ok(Self(
-                secs.saturating_mul(1_000_000_000)
-                    .saturating_add(u64::from(nanos)),
-            )),
+            DurationText::Parts { secs, nanos } => {
+                Ok(Self(secs.saturating_mul(1_000_000_000).saturating_add(u64::from(nanos))))
+            }
         }
     }
 }
@@ -56,14 +49,10 @@ impl TryFrom<BandwidthText> for Bandwidth {
     fn try_from(text: BandwidthText) -> Result<Self, Self::Error> {
         let bps = match text {
             BandwidthText::Human(text) => sum(&text, rate_unit)?,
-            BandwidthText::Parts { gbps, bps } => {
-                gbps.saturating_mul(1_000_000_000).saturating_add(bps)
-            }
+            BandwidthText::Parts { gbps, bps } => gbps.saturating_mul(1_000_000_000).saturating_add(bps),
         };
         if bps > MAX_RATE_BPS {
-            return Err(Self::Error::custom(format_args!(
-                "bandwidth {bps} bit/s is beyond 100 Tb/s"
-            )));
+            return Err(Self::Error::custom(format_args!("bandwidth {bps} bit/s is beyond 100 Tb/s")));
         }
         Ok(Self(bps))
     }
@@ -85,9 +74,7 @@ fn time_unit(unit: &str) -> Option<(u64, i32)> {
 
 /// Bits per second of a unit, as a factor and a power of ten.
 fn rate_unit(unit: &str) -> Option<(u64, i32)> {
-    let prefix = ["bps", "bit/s", "b/s"]
-        .iter()
-        .find_map(|suffix| unit.strip_suffix(suffix))?;
+    let prefix = ["bps", "bit/s", "b/s"].iter().find_map(|suffix| unit.strip_suffix(suffix))?;
     Some(match prefix {
         "" => (1, 0),
         "k" | "K" => (1, 3),
@@ -107,18 +94,13 @@ fn sum(text: &str, unit_of: fn(&str) -> Option<(u64, i32)>) -> Result<u64, serde
     }
     let mut total = 0_u64;
     while !rest.is_empty() {
-        let digits = rest
-            .find(|c: char| !c.is_ascii_digit() && c != '.')
-            .unwrap_or(rest.len());
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
         let (number, after) = rest.split_at(digits);
         let after = after.trim_start();
-        let length = after
-            .find(|c: char| c.is_ascii_digit() || c.is_whitespace())
-            .unwrap_or(after.len());
+        let length = after.find(|c: char| c.is_ascii_digit() || c.is_whitespace()).unwrap_or(after.len());
         let (unit, after) = after.split_at(length);
         let (factor, scale) = unit_of(unit).ok_or_else(|| bad("unknown unit"))?;
-        let value =
-            decimal::parse_scaled(number, scale, "value").map_err(|kind| bad(&kind.to_string()))?;
+        let value = decimal::parse_scaled(number, scale, "value").map_err(|kind| bad(&kind.to_string()))?;
         total = total.saturating_add(value.saturating_mul(factor));
         rest = after.trim_start();
     }
@@ -140,16 +122,7 @@ mod tests {
         assert_eq!(bandwidth("\"1Gbps 500 Mbps\""), Some(1_500_000_000));
         assert_eq!(bandwidth("\"1.5 Mbit/s\""), Some(1_500_000));
         assert_eq!(bandwidth("{\"gbps\":1,\"bps\":5}"), Some(1_000_000_005));
-        for bad in [
-            "\"\"",
-            "\"12\"",
-            "\"Mbps\"",
-            "\"-1Mbps\"",
-            "\"1 parsec\"",
-            "12",
-            "\"101Tbps\"",
-            "\"1..2Mbps\"",
-        ] {
+        for bad in ["\"\"", "\"12\"", "\"Mbps\"", "\"-1Mbps\"", "\"1 parsec\"", "12", "\"101Tbps\"", "\"1..2Mbps\""] {
             assert_eq!(bandwidth(bad), None, "{bad}");
         }
     }

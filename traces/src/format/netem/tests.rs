@@ -4,11 +4,7 @@ use crate::rate::Segment;
 const MS: u64 = 1_000_000;
 
 fn segments(trace: &RateTrace) -> Vec<(u64, u64)> {
-    trace
-        .segments()
-        .iter()
-        .map(|s| (s.duration_ns / MS, s.bps))
-        .collect()
+    trace.segments().iter().map(|s| (s.duration_ns / MS, s.bps)).collect()
 }
 
 fn error(text: &str) -> String {
@@ -34,10 +30,7 @@ fn count_zero_loops() {
     let text = r#"{"RepeatedBwPatternConfig":{"pattern":[{"TraceBwConfig":{"pattern":[
         ["1ms",["2Mbps","4Mbps"]],["2ms",["1Mbps"]]]}}],"count":0}}"#;
     let trace = parse(text).unwrap();
-    assert_eq!(
-        segments(&trace),
-        [(1, 2_000_000), (1, 4_000_000), (2, 1_000_000)]
-    );
+    assert_eq!(segments(&trace), [(1, 2_000_000), (1, 4_000_000), (2, 1_000_000)]);
     assert_eq!(trace.playback(), Playback::Loop);
 }
 
@@ -53,12 +46,7 @@ fn a_sawtooth_rises_and_falls() {
 fn normal_rates_have_the_asked_moments_and_bounds() {
     let text = r#"{"NormalizedBwConfig":{"mean":"12Mbps","std_dev":"1Mbps","duration":"10s","step":"1ms","seed":7,
         "upper_bound":"14Mbps","lower_bound":"10Mbps"}}"#;
-    let rates: Vec<f64> = parse(text)
-        .unwrap()
-        .segments()
-        .iter()
-        .map(|s| s.bps as f64 / 1e6)
-        .collect();
+    let rates: Vec<f64> = parse(text).unwrap().segments().iter().map(|s| s.bps as f64 / 1e6).collect();
     assert_eq!(rates.len(), 10_000);
     assert!(rates.iter().all(|r| (10.0..=14.0).contains(r)));
     // Standard error of the mean: 1 Mb/s / sqrt(10^4) = 0.01; the bounds at two deviations are symmetric. Clipping
@@ -68,39 +56,26 @@ fn normal_rates_have_the_asked_moments_and_bounds() {
     assert!((mean - 12.0).abs() < 0.04, "{mean}");
     assert!((variance - 0.921).abs() < 0.05, "{variance}");
     assert_eq!(parse(text).unwrap(), parse(text).unwrap());
-    assert_ne!(
-        parse(text).unwrap(),
-        parse(&text.replace("\"seed\":7", "\"seed\":8")).unwrap()
-    );
+    assert_ne!(parse(text).unwrap(), parse(&text.replace("\"seed\":7", "\"seed\":8")).unwrap());
 }
 
 #[test]
 fn defaults_are_those_of_the_crate() {
-    assert_eq!(
-        segments(&parse(r#"{"StaticBwConfig":{}}"#).unwrap()),
-        [(1000, 12_000_000)]
-    );
-    assert_eq!(
-        segments(&parse(r#"{"NormalizedBwConfig":{}}"#).unwrap()),
-        vec![(1, 12_000_000); 1000]
-    );
+    assert_eq!(segments(&parse(r#"{"StaticBwConfig":{}}"#).unwrap()), [(1000, 12_000_000)]);
+    assert_eq!(segments(&parse(r#"{"NormalizedBwConfig":{}}"#).unwrap()), vec![(1, 12_000_000); 1000]);
 }
 
 #[test]
 fn bad_models_are_named() {
     let message = error("{\n\"StaticBwConfig\":{\"bandwidth\":\"1Mbps\"}}");
-    assert!(
-        message.starts_with("line 2: ") && message.contains("`bandwidth`"),
-        "{message}"
-    );
+    assert!(message.starts_with("line 2: ") && message.contains("`bandwidth`"), "{message}");
     assert!(error(r#"{"NoSuchConfig":{}}"#).contains("NoSuchConfig"));
     assert!(error(r#"{"StaticBwConfig":{"bw":"12"}}"#).contains("unknown unit"));
     assert!(error(r#"{"StaticBwConfig":{"#).contains("EOF"));
     assert!(error(r#"{"RepeatedBwPatternConfig":{}}"#).contains("at least one segment"));
     assert!(error(r#"{"SawtoothBwConfig":{"bottom":"13Mbps"}}"#).contains("bottom above its top"));
     assert!(error(r#"{"SawtoothBwConfig":{"step":"0s"}}"#).contains("step above zero"));
-    let bomb =
-        r#"{"RepeatedBwPatternConfig":{"pattern":[{"StaticBwConfig":{}}],"count":1000000000000}}"#;
+    let bomb = r#"{"RepeatedBwPatternConfig":{"pattern":[{"StaticBwConfig":{}}],"count":1000000000000}}"#;
     assert!(error(bomb).contains("more than 4194304 segments"));
     let nested = r#"{"RepeatedBwPatternConfig":{"pattern":[{"StaticBwConfig":{}},
         {"RepeatedBwPatternConfig":{"pattern":[{"StaticBwConfig":{}}],"count":0}}],"count":1}}"#;
@@ -109,9 +84,7 @@ fn bad_models_are_named() {
 
 #[test]
 fn what_is_written_is_read_back() {
-    let segments = [(1, 5), (1, 0), (2, 7), (1, 9)]
-        .map(|(ns, bps)| Segment::new(ns, bps))
-        .to_vec();
+    let segments = [(1, 5), (1, 0), (2, 7), (1, 9)].map(|(ns, bps)| Segment::new(ns, bps)).to_vec();
     for playback in [Playback::Loop, Playback::Once] {
         let trace = RateTrace::new(segments.clone(), playback).unwrap();
         assert_eq!(parse(&format(&trace)).unwrap(), trace);
