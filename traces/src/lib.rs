@@ -19,17 +19,29 @@ mod convert;
 mod decimal;
 mod error;
 mod format;
+mod fuzz;
+mod generate;
 mod opportunity;
+mod plot;
 mod random;
 mod rate;
+mod sample;
 mod stats;
 mod trace;
 
 pub use convert::ConvertOptions;
 pub use error::{TraceError, TraceErrorKind};
 pub use format::{CsvOptions, Format, MissingValue, RateUnit, ReadOptions, TimeUnit, WriteOptions};
+#[doc(hidden)]
+pub use fuzz::fuzz_readers;
+pub use generate::{
+    Constant, Fit, FiveG, FiveGProfile, Generator, InterDc, Leo, Lte, LteProfile, OnOff, SawTooth, Statistic, Step,
+    Target,
+};
 pub use opportunity::OpportunityTrace;
+pub use plot::{PlotOptions, plot_svg};
 pub use rate::{RateTrace, Segment};
+pub use sample::{Sample, sample, samples};
 pub use stats::{OUTAGE_NS, Stats, WindowStats, format_rate};
 pub use trace::{
     MAHIMAHI_OPPORTUNITY_BYTES, MAX_DURATION_NS, MAX_OPPORTUNITIES, MAX_RATE_BPS, MAX_SEGMENTS, Playback, Trace,

@@ -13,3 +13,16 @@ pub(crate) fn normal(rng: &mut Xoshiro256PlusPlus) -> f64 {
     let (radius, angle) = (uniform(rng), uniform(rng));
     libm::sqrt(-2.0 * libm::log(radius)) * libm::cos(core::f64::consts::TAU * angle)
 }
+
+/// Shuffles in place (Fisher and Yates).
+pub(crate) fn shuffle<T>(items: &mut [T], rng: &mut Xoshiro256PlusPlus) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, below(last + 1, rng));
+    }
+}
+
+/// Uniform below `bound`, by multiplication of a 64-bit fraction; the bias of at most `bound / 2^64` is nothing here.
+pub(crate) fn below(bound: usize, rng: &mut Xoshiro256PlusPlus) -> usize {
+    let scaled = (u128::from(rng.next_u64()) * bound as u128) >> 64;
+    usize::try_from(scaled).unwrap_or(0)
+}

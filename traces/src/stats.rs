@@ -5,8 +5,6 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::decimal;
-use crate::opportunity::OpportunityTrace;
-use crate::rate::RateTrace;
 use crate::trace::{Playback, Trace};
 
 const SHORT_WINDOW_NS: u64 = 100_000_000;
@@ -68,10 +66,7 @@ impl Trace {
     /// Measures one pass of the trace.
     pub fn stats(&self) -> Stats {
         let seconds = self.window_rates(LONG_WINDOW_NS);
-        let outages = match self {
-            Self::Opportunities(trace) => opportunity_outages(trace),
-            Self::Rate(trace) => rate_outages(trace),
-        };
+        let outages = outages(self);
         Stats {
             duration_ns: self.period_ns(),
             mean_bps: self.mean_bps(),
@@ -103,6 +98,25 @@ impl Trace {
                 u64::try_from(rate).unwrap_or(u64::MAX)
             })
             .collect()
+    }
+
+    /// Start and end of each stretch of one pass without any delivery, in nanoseconds.
+    pub(crate) fn silences(&self) -> Box<dyn Iterator<Item = (u64, u64)> + '_> {
+        match self {
+            Self::Opportunities(trace) => {
+                let before = std::iter::once(&0).chain(trace.times_ns());
+                Box::new(before.zip(trace.times_ns()).map(|(a, b)| (*a, *b)).filter(|(a, b)| a < b))
+            }
+            Self::Rate(trace) => {
+                let mut end = 0;
+                let runs = trace.segments().chunk_by(|a, b| (a.bps == 0) == (b.bps == 0));
+                Box::new(runs.filter_map(move |run| {
+                    let start = end;
+                    end += run.iter().map(|s| s.duration_ns).sum::<u64>();
+                    (run[0].bps == 0).then_some((start, end))
+                }))
+            }
+        }
     }
 
     fn pass_bit_ns_until(&self, t_ns: u64) -> u128 {
@@ -151,7 +165,7 @@ fn variation(rates: &[u64]) -> f64 {
     if mean > 0.0 { libm::sqrt(squares / rates.len() as f64) / mean } else { 0.0 }
 }
 
-fn autocorrelation(rates: &[u64]) -> Option<f64> {
+pub(crate) fn autocorrelation(rates: &[u64]) -> Option<f64> {
     let mean = mean(rates);
     let deviations: Vec<f64> = rates.iter().map(|r| *r as f64 - mean).collect();
     let squares: f64 = deviations.iter().map(|d| d * d).sum();
@@ -159,32 +173,25 @@ fn autocorrelation(rates: &[u64]) -> Option<f64> {
     (rates.len() >= 3 && squares > 0.0).then(|| products / squares)
 }
 
-fn relative_change(rates: &[u64]) -> Option<f64> {
+pub(crate) fn relative_change(rates: &[u64]) -> Option<f64> {
     let mean = mean(rates);
     let changes: Vec<f64> = rates.windows(2).map(|w| w[0].abs_diff(w[1]) as f64).collect();
     (!changes.is_empty() && mean > 0.0).then(|| changes.iter().sum::<f64>() / changes.len() as f64 / mean)
 }
 
-fn opportunity_outages(trace: &OpportunityTrace) -> Vec<u64> {
-    // A pass ends with an opportunity, so the stretch before the first one is an outage of its own in a loop too.
-    let before = std::iter::once(&0).chain(trace.times_ns());
-    before.zip(trace.times_ns()).map(|(a, b)| b - a).filter(|gap| *gap >= OUTAGE_NS).collect()
-}
-
-fn rate_outages(trace: &RateTrace) -> Vec<u64> {
-    let runs: Vec<(bool, u64)> = trace
-        .segments()
-        .chunk_by(|a, b| (a.bps == 0) == (b.bps == 0))
-        .map(|run| (run[0].bps == 0, run.iter().map(|s| s.duration_ns).sum()))
-        .collect();
-    let mut silences: Vec<u64> = runs.iter().filter(|(silent, _)| *silent).map(|(_, ns)| *ns).collect();
-    if let (Playback::Loop, [(true, _), .., (true, last)]) = (trace.playback(), runs.as_slice()) {
-        // A silence at the end of a loop goes on at its start.
-        silences[0] += last;
+/// Lengths of the outages of one pass.
+fn outages(trace: &Trace) -> Vec<u64> {
+    let mut silences: Vec<(u64, u64)> = trace.silences().collect();
+    if let (Trace::Rate(_), Playback::Loop, [(0, end), .., (start, last)]) =
+        (trace, trace.playback(), silences.as_slice())
+        && *last == trace.period_ns()
+    {
+        // A silence at the end of a loop goes on at its start. (A pass of opportunities ends with one.)
+        let joined = (*start, last + end);
         silences.pop();
+        silences[0] = joined;
     }
-    silences.retain(|ns| *ns >= OUTAGE_NS);
-    silences
+    silences.into_iter().map(|(start, end)| end - start).filter(|ns| *ns >= OUTAGE_NS).collect()
 }
 
 /// A rate for reading: four significant digits and a unit, such as `5.962 Mb/s`.
@@ -228,7 +235,8 @@ impl fmt::Display for Stats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rate::Segment;
+    use crate::opportunity::OpportunityTrace;
+    use crate::rate::{RateTrace, Segment};
 
     const MS: u64 = 1_000_000;
 

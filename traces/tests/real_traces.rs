@@ -5,7 +5,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use traces::{ConvertOptions, CsvOptions, ReadOptions, Trace};
+use traces::{ConvertOptions, CsvOptions, Generator, ReadOptions, Trace};
 
 fn folder() -> Option<PathBuf> {
     let named = env::var_os("CWNDTUNNEL_TRACES").map(PathBuf::from);
@@ -73,6 +73,26 @@ fn conversion_keeps_the_mean_rate() {
             let error = converted.mean_bps().abs_diff(trace.mean_bps()) as f64 / trace.mean_bps() as f64;
             // The options ask for ten parts per million.
             assert!(error <= 11e-6, "{name}: {error}");
+        }
+    }
+}
+
+/// The targets of the generators are what these traces have.
+#[test]
+fn generators_aim_at_what_the_real_traces_have() {
+    let Some(folder) = folder() else { return };
+    for (generator, name) in [
+        ("lte", "verizon-lte-short.down.gz"),
+        ("lte?profile=att-driving", "att-lte-driving-2016.down.gz"),
+        ("5g", "tmobile-5g-driving-down.csv.gz"),
+        ("5g?profile=ireland-driving", "ireland-5g-driving.csv.gz"),
+        ("5g?profile=ireland-static", "ireland-5g-static.csv.gz"),
+        ("leo", "starlink-mobility-down.csv.gz"),
+    ] {
+        let generator: Generator = generator.parse().unwrap();
+        for fit in generator.check(&load(&folder, name)) {
+            // Quantiles are interpolated in one place and nearest ranks in the other.
+            assert!(fit.error().unwrap().abs() < 0.04, "{name}: {fit}");
         }
     }
 }

@@ -16,14 +16,14 @@ use std::fmt::Write;
 
 use crate::error::{TraceError, TraceErrorKind};
 use crate::rate::RateTrace;
-use crate::trace::Playback;
+use crate::trace::{MAX_SEGMENTS, Playback};
 
 pub(super) fn parse(text: &str) -> Result<RateTrace, TraceError> {
     let model: model::Model = serde_json::from_str(text).map_err(|error| match error.line() {
         0 => TraceErrorKind::Json(error).into(),
         line => TraceError::at_line(line as u64, TraceErrorKind::Json(error)),
     })?;
-    let expanded = model.expand()?;
+    let expanded = model.expand(MAX_SEGMENTS)?;
     RateTrace::new(expanded.segments, if expanded.endless { Playback::Loop } else { Playback::Once })
 }
 

@@ -86,13 +86,14 @@ pub(super) struct Expanded {
 }
 
 impl Model {
-    pub(super) fn expand(&self) -> Result<Expanded, TraceErrorKind> {
+    /// Expands into at most `budget` segments.
+    pub(super) fn expand(&self, budget: usize) -> Result<Expanded, TraceErrorKind> {
         let segments = match self {
             Self::Static(model) => model.expand(),
-            Self::Normalized(model) => model.expand()?,
-            Self::Sawtooth(model) => model.expand()?,
+            Self::Normalized(model) => model.expand(budget)?,
+            Self::Sawtooth(model) => model.expand(budget)?,
             Self::Replay(model) => model.expand(),
-            Self::Repeated(model) => return model.expand(),
+            Self::Repeated(model) => return model.expand(budget),
         };
         Ok(Expanded { segments, endless: false })
     }
@@ -107,11 +108,11 @@ impl Static {
 }
 
 impl Normalized {
-    fn expand(&self) -> Result<Vec<Segment>, TraceErrorKind> {
+    fn expand(&self, budget: usize) -> Result<Vec<Segment>, TraceErrorKind> {
         let mean = self.mean.map_or(DEFAULT_BPS, |b| b.0) as f64;
         let std_dev = self.std_dev.map_or(0, |b| b.0) as f64;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed.unwrap_or(DEFAULT_SEED));
-        let steps = steps("NormalizedBwConfig", self.duration, self.step)?;
+        let steps = steps("NormalizedBwConfig", (self.duration, self.step), budget)?;
         Ok(steps
             .map(|(_, duration_ns)| {
                 let mut bps = to_bps(mean + std_dev * normal(&mut rng));
@@ -124,7 +125,7 @@ impl Normalized {
 }
 
 impl Sawtooth {
-    fn expand(&self) -> Result<Vec<Segment>, TraceErrorKind> {
+    fn expand(&self, budget: usize) -> Result<Vec<Segment>, TraceErrorKind> {
         const NAME: &str = "SawtoothBwConfig";
         let bad = |reason| TraceErrorKind::BadModel { model: NAME, reason };
         let bottom = self.bottom.map_or(0, |b| b.0) as f64;
@@ -142,7 +143,7 @@ impl Sawtooth {
         let upper = self.upper_noise_bound.map_or(f64::INFINITY, |b| b.0 as f64);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed.unwrap_or(DEFAULT_SEED));
         let change = interval as f64 * duty_ratio;
-        Ok(steps(NAME, self.duration, self.step)?
+        Ok(steps(NAME, (self.duration, self.step), budget)?
             .map(|(start, duration_ns)| {
                 let at = (start % interval) as f64;
                 let height = if at < change { at / change } else { 1.0 - (at - change) / (interval as f64 - change) };
@@ -162,10 +163,11 @@ impl Replay {
 }
 
 impl Repeated {
-    fn expand(&self) -> Result<Expanded, TraceErrorKind> {
+    fn expand(&self, budget: usize) -> Result<Expanded, TraceErrorKind> {
         let mut once = Vec::new();
         for part in &self.pattern {
-            let mut expanded = part.expand()?;
+            // Nested patterns share one budget, so that all levels together stay within it.
+            let mut expanded = part.expand(budget - once.len())?;
             if expanded.endless && once.is_empty() {
                 // Whatever follows is never reached.
                 return Ok(expanded);
@@ -176,10 +178,10 @@ impl Repeated {
                     reason: "with count 0 stands behind other parts: a trace cannot begin to loop half-way",
                 });
             }
-            check_count(once.len() as u64 + expanded.segments.len() as u64)?;
+            check_count(once.len() as u64 + expanded.segments.len() as u64, budget)?;
             once.append(&mut expanded.segments);
         }
-        check_count((once.len() as u64).saturating_mul(self.count))?;
+        check_count((once.len() as u64).saturating_mul(self.count), budget)?;
         let endless = self.count == 0 && !once.is_empty();
         // An empty pattern stays empty however often it is repeated.
         let copies = if once.is_empty() { 1 } else { usize::try_from(self.count.max(1)).unwrap_or(1) };
@@ -190,8 +192,8 @@ impl Repeated {
 /// Start and length of each step of a model.
 fn steps(
     model: &'static str,
-    duration: Option<Duration>,
-    step: Option<Duration>,
+    (duration, step): (Option<Duration>, Option<Duration>),
+    budget: usize,
 ) -> Result<impl Iterator<Item = (u64, u64)>, TraceErrorKind> {
     let duration = duration.map_or(SECOND, |d| d.0);
     let step = step.map_or(MS, |d| d.0);
@@ -199,12 +201,12 @@ fn steps(
         return Err(TraceErrorKind::BadModel { model, reason: "needs a step above zero" });
     }
     let count = duration.div_ceil(step);
-    check_count(count)?;
+    check_count(count, budget)?;
     Ok((0..count).map(move |k| (k * step, step.min(duration - k * step))))
 }
 
-fn check_count(count: u64) -> Result<(), TraceErrorKind> {
-    match count > MAX_SEGMENTS as u64 {
+fn check_count(count: u64, budget: usize) -> Result<(), TraceErrorKind> {
+    match count > budget as u64 {
         true => Err(TraceErrorKind::TooLarge { what: "segments", limit: MAX_SEGMENTS as u64 }),
         false => Ok(()),
     }
