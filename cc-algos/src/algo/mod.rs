@@ -6,16 +6,23 @@
 //! | `fixed-window` | [`fixed_window`] | a control: a window that never moves |
 //! | `fixed-rate` | [`fixed_rate`] | a control: a rate that never moves |
 //! | `newreno` | [`newreno`] | RFC 9002, section 7; RFC 5681; RFC 6582 |
+//! | `cubic` | [`cubic`] | RFC 9438 |
+//! | `dctcp` | [`dctcp`] | RFC 8257 |
 //!
 //! Parts that several laws share, and that laws of other crates may use too: [`recovery`] (one reduction a round trip,
-//! and the undoing of spurious ones) and [`window`] (Reno's window).
+//! and the undoing of spurious ones), [`window`] (Reno's window) and [`hystart`] (HyStart++).
 
+pub mod cubic;
+pub mod dctcp;
 pub mod fixed_rate;
 pub mod fixed_window;
+pub mod hystart;
 pub mod newreno;
 pub mod recovery;
 pub mod window;
 
+pub use cubic::{Cubic, CubicParams};
+pub use dctcp::{Dctcp, DctcpParams};
 pub use fixed_rate::{FixedRate, FixedRateParams};
 pub use fixed_window::{FixedWindow, FixedWindowParams};
 pub use newreno::{NewReno, NewRenoParams};
@@ -24,7 +31,13 @@ use crate::registry::{Algorithm, RegistryError};
 
 /// Every algorithm of this crate, for [`Registry::builtin`](crate::Registry::builtin).
 pub fn all() -> Vec<Algorithm> {
-    vec![fixed_rate::algorithm(), fixed_window::algorithm(), newreno::algorithm()]
+    vec![
+        fixed_rate::algorithm(),
+        fixed_window::algorithm(),
+        newreno::algorithm(),
+        cubic::algorithm(),
+        dctcp::algorithm(),
+    ]
 }
 
 /// A parameter has a value that the law cannot work with.

@@ -96,7 +96,7 @@ impl NewReno {
 
     fn reduce(&mut self) {
         self.before_reduction = Some((self.window.bytes(), self.window.ssthresh()));
-        self.window.reduce_to(round_to_u64(self.window.bytes() as f64 * self.params.beta));
+        self.window.reduce_to(round_to_u64(self.window.bytes() as f64 * self.params.beta), self.window.min());
     }
 
     fn undo(&mut self) {
@@ -126,7 +126,9 @@ impl Controller for NewReno {
     fn on_signal(&mut self, _now: Timestamp, signal: &Signal, flight: &Flight<'_>) {
         match signal {
             Signal::MtuChange { mtu } => self.window.set_mtu(*mtu),
-            Signal::Restart { idle } if self.params.idle_restart => self.window.restart_after(*idle, flight),
+            Signal::Restart { idle } if self.params.idle_restart => {
+                self.window.restart_after(*idle, flight);
+            }
             Signal::PathChange { change: PathChange::Migrated | PathChange::Revived, .. } => {
                 self.window.restart();
                 self.recovery.forget();

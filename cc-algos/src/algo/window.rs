@@ -112,16 +112,17 @@ impl RenoWindow {
         self.credit = 0;
     }
 
-    /// Congestion: slow-start threshold and window become `target`, or the minimum if that is larger.
-    pub fn reduce_to(&mut self, target: u64) {
-        self.window = target.max(self.min());
-        self.ssthresh = Some(self.window);
+    /// Congestion: the window becomes `target`, but is not reduced below `floor` nor raised; the threshold follows, but not
+    /// below the minimum.
+    pub fn reduce_to(&mut self, target: u64, floor: u64) {
+        self.window = target.max(floor).min(self.window);
+        self.ssthresh = Some(self.window.max(self.min()));
         self.credit = 0;
     }
 
     /// Persistent congestion: the smallest window; the threshold stays (RFC 9002, section 7.6.2).
-    pub const fn collapse(&mut self) {
-        self.window = self.min();
+    pub fn collapse(&mut self) {
+        self.window = self.min().min(self.window);
         self.credit = 0;
     }
 
@@ -130,9 +131,9 @@ impl RenoWindow {
         self.ssthresh = Some(self.window);
     }
 
-    /// The window becomes `window`, or the minimum if that is larger; the threshold stays.
-    pub fn set(&mut self, window: u64) {
-        self.window = window.max(self.min());
+    /// The window becomes `window`; the threshold stays.
+    pub const fn set(&mut self, window: u64) {
+        self.window = window;
     }
 
     /// A reduction was wrong: threshold and window are what they were, unless the window has outgrown that already.
@@ -156,12 +157,14 @@ impl RenoWindow {
     }
 
     /// Sending resumes after `idle`: past a retransmission timeout the window is at most the initial one (RFC 5681, section
-    /// 4.1).
-    pub fn restart_after(&mut self, idle: Span, flight: &Flight<'_>) {
+    /// 4.1). True if that took something away.
+    pub fn restart_after(&mut self, idle: Span, flight: &Flight<'_>) -> bool {
         let timeout = flight.smoothed_rtt.map(|smoothed| smoothed + flight.rtt_variation.saturating_mul(4));
-        if timeout.is_some_and(|timeout| idle > timeout) {
-            self.window = self.window.min(self.initial());
+        let shrinks = timeout.is_some_and(|timeout| idle > timeout) && self.window > self.initial();
+        if shrinks {
+            self.window = self.initial();
             self.credit = 0;
         }
+        shrinks
     }
 }
