@@ -3,7 +3,7 @@
 use cc_algos::units::Span;
 
 use super::field::{Field, parse_with_type, plain_frame};
-use super::{FrameType, Reader, VARINT_MAX, WireError, Writer, varint_len};
+use super::{FrameType, Header, Reader, VARINT_MAX, WireError, Writer, packet_overhead, varint_len};
 
 const FIN: u8 = 1;
 const RELIABLE: u8 = 2;
@@ -65,6 +65,14 @@ impl StreamHeader {
 }
 
 parse_with_type!(StreamHeader, Stream);
+
+/// Bytes on the wire of a packet that carries nothing but one stream frame: [`packet_overhead`], frame and payload;
+/// saturating.
+#[inline]
+pub const fn stream_packet_len(header: &Header, largest_acked: Option<u64>, stream: &StreamHeader) -> u64 {
+    let overhead = packet_overhead(header, largest_acked) + stream.encoded_len();
+    stream.len.saturating_add(overhead as u64)
+}
 
 /// Whether lost bytes of a message are sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -134,8 +134,8 @@ impl FrameType {
         Some((kind, code & kind.flags()))
     }
 
-    /// Whether a packet with such a frame wants to be acknowledged (RFC 9000, section 1.2). Feedback that later feedback
-    /// repeats or outdates does not, or acknowledgements would beget each other.
+    /// Whether a packet with such a frame wants to be acknowledged (RFC 9000, section 1.2). Feedback whose loss later
+    /// feedback makes good does not, or acknowledgements would beget each other.
     pub const fn is_ack_eliciting(self) -> bool {
         !matches!(
             self,

@@ -8,8 +8,9 @@
 //! Each struct knows its `encoded_len`, which is exactly what `write` takes: a simulator can charge for packets that it
 //! never writes. Frames that carry bytes hold only their header; the bytes follow it.
 //!
-//! Parsing allocates nothing, bounds every count, and never panics. Each value has one encoding: whatever parses is
-//! written back to the same bytes, but for packet numbers longer than needed.
+//! Parsing bounds every count, never panics, and allocates nothing: the ranges of an [`AckRef`] stay in the packet, and
+//! an [`AckFrame`] that they are copied into keeps its room. Each value has one encoding: whatever parses is written back
+//! to the same bytes, but for packet numbers longer than needed.
 
 mod ack;
 mod builder;
@@ -41,7 +42,7 @@ pub use control::{
     NearSource, NewKey, PathChallenge, PathResponse,
 };
 pub use csig_slot::{CSIG_SLOT_OFFSET, CsigTag, authenticated_header, csig_slot, csig_slot_mut};
-pub use data::{CryptoHeader, Datagram, Delivery, MessageHeader, StreamHeader};
+pub use data::{CryptoHeader, Datagram, Delivery, MessageHeader, StreamHeader, stream_packet_len};
 pub use error::WireError;
 pub use field::ENTROPY_MAX;
 pub use frame::{Frame, Frames};
@@ -50,7 +51,7 @@ pub use header::{
     Header, LongPrefix, MAX_TOKEN_LEN, PacketKind, PartialHeader, VERSION, connection_id, packet_overhead,
 };
 pub use packet_number::{PACKET_NUMBER_MAX, TruncatedPacketNumber, packet_number_len};
-pub use ranges::{MAX_TRIMMED_RANGES, PacketNumberRange, Trimmed};
+pub use ranges::{MAX_TRIMMED_RANGES, PacketNumberRange, Ranges, Trimmed};
 pub use version::{MAX_VERSIONS, VersionNegotiation};
 
 /// Bytes of the IPv4 and UDP headers, without options: 20 + 8. (IPv6 takes 48.)

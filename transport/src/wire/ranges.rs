@@ -106,19 +106,38 @@ impl<'a> EncodedRanges<'a> {
         Ok(Self { newest, count: 1 + older as usize, older: reader.since(start) })
     }
 
-    pub(super) const fn len(&self) -> usize {
-        self.count
-    }
-
-    /// The ranges, from the largest numbers down.
-    #[inline]
-    pub(super) fn iter(&self) -> impl Iterator<Item = PacketNumberRange> + use<'a> {
-        let mut reader = Reader::new(self.older);
-        core::iter::successors(Some(self.newest), move |above| {
-            if reader.is_empty() { None } else { parse_older(*above, &mut reader).ok() }
-        })
+    pub(super) const fn iter(&self) -> Ranges<'a> {
+        Ranges { next: Some(self.newest), left: self.count, older: Reader::new(self.older) }
     }
 }
+
+/// Ranges of packet numbers, from the largest down, read out of a frame on the way.
+#[derive(Clone, Debug)]
+pub struct Ranges<'a> {
+    next: Option<PacketNumberRange>,
+    left: usize,
+    older: Reader<'a>,
+}
+
+impl Iterator for Ranges<'_> {
+    type Item = PacketNumberRange;
+
+    #[inline]
+    fn next(&mut self) -> Option<PacketNumberRange> {
+        let range = self.next?;
+        self.left -= 1;
+        // All ranges were checked, so that only the end of the list ends it.
+        self.next = if self.left == 0 { None } else { parse_older(range, &mut self.older).ok() };
+        Some(range)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Ranges<'_> {}
+impl core::iter::FusedIterator for Ranges<'_> {}
 
 #[inline]
 fn parse_range(last: u64, reader: &mut Reader<'_>) -> Result<PacketNumberRange, WireError> {
@@ -129,6 +148,7 @@ fn parse_range(last: u64, reader: &mut Reader<'_>) -> Result<PacketNumberRange, 
     Ok(PacketNumberRange { first, last })
 }
 
+#[inline]
 fn parse_older(above: PacketNumberRange, reader: &mut Reader<'_>) -> Result<PacketNumberRange, WireError> {
     let gap = reader.varint("gap")?;
     // Both at most 2^62 - 1: no overflow.

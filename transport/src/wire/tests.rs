@@ -25,8 +25,8 @@ fn build(header: &Header, acked: Option<u64>, frames: &[AnyFrame]) -> (Vec<u8>, 
     (datagram, built)
 }
 
-fn parse_all(payload: &[u8]) -> Result<Vec<AnyFrame>, WireError> {
-    Frames::new(payload).map(|item| item.map(|(frame, payload)| AnyFrame::from_parsed(&frame, payload))).collect()
+fn parse_all(payload: &[u8]) -> Result<Vec<(Frame<'_>, &[u8])>, WireError> {
+    Frames::new(payload).collect()
 }
 
 fn bytes_of(frame: &AnyFrame) -> Vec<u8> {
@@ -48,7 +48,7 @@ proptest! {
         let token_len = usize::from(header.kind.token_len());
         prop_assert_eq!(built.header_len, reader.offset() + token_len);
         prop_assert_eq!(connection_id(&datagram), Ok(header.connection));
-        prop_assert_eq!(parse_all(&datagram[built.header_len..]).unwrap(), frames);
+        prop_assert_eq!(frames, parse_all(&datagram[built.header_len..]).unwrap());
         let overhead = packet_overhead(&header, acked);
         prop_assert_eq!(overhead, IP_UDP_OVERHEAD + built.header_len - token_len + AEAD_TAG_LEN);
         fuzz_packet(&datagram);
@@ -99,7 +99,7 @@ proptest! {
         recycled.clear();
         prop_assert_eq!(recycled, AckFrame::default());
         let parsed = AckRef::parse(&mut Reader::new(&bytes)).unwrap();
-        prop_assert_eq!(parsed.range_count(), new.ranges.len());
+        prop_assert_eq!(parsed.ranges().len(), new.ranges.len());
     }
 
     #[test]
@@ -162,14 +162,14 @@ proptest! {
 }
 
 /// Whether `fewer` is what remains of `frames` when bytes are cut off at the end: padding may become shorter.
-fn is_cut_list(fewer: &[AnyFrame], frames: &[AnyFrame]) -> bool {
+fn is_cut_list(fewer: &[(Frame<'_>, &[u8])], frames: &[AnyFrame]) -> bool {
     let Some((last, whole)) = fewer.split_last() else { return true };
     let original = &frames[whole.len()];
     let shorter_padding = matches!(
-        (last, original),
-        (AnyFrame::Other(Frame::Padding { len: a }, _), AnyFrame::Other(Frame::Padding { len: b }, _)) if a < b
+        (&last.0, original),
+        (Frame::Padding { len: a }, AnyFrame::Other(Frame::Padding { len: b }, _)) if a < b
     );
-    frames.starts_with(whole) && (last == original || shorter_padding)
+    &frames[..whole.len()] == whole && (original == last || shorter_padding)
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -180,7 +180,7 @@ fn unhex(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
 }
 
-/// Where the golden bytes lie: a packet a line, `name: hex`.
+/// The golden bytes: a packet a line, `name = hex`.
 const CORPUS: &str = include_str!("corpus.txt");
 
 #[test]
@@ -412,6 +412,18 @@ fn another_version_is_told_apart_from_nonsense() {
     assert!(matches!(many.write(&mut Writer::new(&mut buffer)), Err(WireError::TooLarge { value: 17, .. })));
     let none = VersionNegotiation { versions: smallvec![], ..many };
     assert!(matches!(none.write(&mut Writer::new(&mut buffer)), Err(WireError::Invalid { .. })));
+}
+
+#[test]
+fn a_stream_packet_weighs_what_is_built_and_the_headers_around_it() {
+    let header = Header::data(1, PathId(2), 1_000);
+    let stream = StreamHeader { id: 4, offset: 100_000, len: 1_200, fin: false };
+    let frame = AnyFrame::Other(Frame::Stream(stream), vec![0; 1_200]);
+    let (datagram, _) = build(&header, Some(990), &[frame]);
+    // First byte, connection, path, number of one byte; type, id, offset of four bytes, length of two; payload.
+    assert_eq!(datagram.len(), (1 + 8 + 1 + 1) + (1 + 1 + 4 + 2) + 1_200);
+    let on_the_wire = datagram.len() + AEAD_TAG_LEN + IP_UDP_OVERHEAD;
+    assert_eq!(stream_packet_len(&header, Some(990), &stream), on_the_wire as u64);
 }
 
 #[test]

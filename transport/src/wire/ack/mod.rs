@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 pub use marks::MarkBitmap;
 
 use super::field::Field;
-use super::ranges::{EncodedRanges, ranges_len, write_ranges};
+use super::ranges::{EncodedRanges, Ranges, ranges_len, write_ranges};
 use super::{FrameType, PacketNumberRange, Reader, WireError, Writer, varint_len};
 
 /// Most ranges of one acknowledgement. Ours.
@@ -150,13 +150,8 @@ impl<'a> AckRef<'a> {
         self.ranges.newest.last
     }
 
-    /// How many ranges there are, at least one.
-    pub const fn range_count(&self) -> usize {
-        self.ranges.len()
-    }
-
-    /// What arrived: descending, disjoint, not adjacent.
-    pub fn ranges(&self) -> impl Iterator<Item = PacketNumberRange> + use<'a> {
+    /// What arrived: descending, disjoint, not adjacent, one range at least.
+    pub const fn ranges(&self) -> Ranges<'a> {
         self.ranges.iter()
     }
 
