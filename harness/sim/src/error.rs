@@ -71,6 +71,12 @@ impl Probability {
         Ok(Self(value))
     }
 
+    /// A constant of a law, checked where constants are.
+    pub(crate) const fn literal(value: f64) -> Self {
+        assert!(value >= 0.0 && value <= 1.0);
+        Self(value)
+    }
+
     /// The number.
     pub const fn get(self) -> f64 {
         self.0

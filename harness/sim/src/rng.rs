@@ -21,7 +21,8 @@ pub fn derive(seed: u64, name: &str, index: u64) -> u64 {
     mix(mix(seed ^ name).wrapping_add(index.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
 }
 
-fn mix(mut z: u64) -> u64 {
+/// SplitMix64's finaliser: spreads every bit over all.
+pub(crate) fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)

@@ -2,7 +2,7 @@
 
 use core::fmt::Debug;
 
-use super::{Codel, CodelSpec, DropTail, Queued};
+use super::{Codel, CodelSpec, DropTail, DualPi2, DualPi2Spec, FqCodel, FqCodelSpec, Pie, PieSpec, Queued};
 use crate::error::{SpecError, ensure};
 use crate::rng::Random;
 use crate::time::SimTime;
@@ -61,6 +61,15 @@ impl Capacity {
         }
     }
 
+    /// Whether `bytes` in `packets` are more than fit.
+    pub const fn is_exceeded(self, bytes: u64, packets: u64) -> bool {
+        match self {
+            Self::Bytes(limit) => bytes > limit,
+            Self::Packets(limit) => packets > limit,
+            Self::Unlimited => false,
+        }
+    }
+
     pub(crate) fn validate(self) -> Result<(), SpecError> {
         ensure(!matches!(self, Self::Bytes(0) | Self::Packets(0)), "queue capacity", "zero", "more than zero")
     }
@@ -77,6 +86,12 @@ pub enum DisciplineSpec {
     },
     /// CoDel, RFC 8289.
     Codel(CodelSpec),
+    /// Flow queues under CoDel, RFC 8290.
+    FqCodel(FqCodelSpec),
+    /// PIE, RFC 8033.
+    Pie(PieSpec),
+    /// DualPI2, RFC 9332.
+    DualPi2(DualPi2Spec),
 }
 
 impl DisciplineSpec {
@@ -88,6 +103,9 @@ impl DisciplineSpec {
         match self {
             Self::DropTail { capacity } => capacity.validate(),
             Self::Codel(spec) => spec.validate(),
+            Self::FqCodel(spec) => spec.validate(),
+            Self::Pie(spec) => spec.validate(),
+            Self::DualPi2(spec) => spec.validate(),
         }
     }
 
@@ -97,10 +115,12 @@ impl DisciplineSpec {
     /// If [`Self::validate`] fails.
     pub fn build(&self, random: Random) -> Result<Box<dyn Discipline>, SpecError> {
         self.validate()?;
-        let _ = random;
         Ok(match self {
             Self::DropTail { capacity } => Box::new(DropTail::new(*capacity)),
             Self::Codel(spec) => Box::new(Codel::new(*spec)),
+            Self::FqCodel(spec) => Box::new(FqCodel::new(*spec, random)),
+            Self::Pie(spec) => Box::new(Pie::new(*spec, random)),
+            Self::DualPi2(spec) => Box::new(DualPi2::new(*spec)),
         })
     }
 }

@@ -24,6 +24,10 @@ impl Fifo {
         Some(packet)
     }
 
+    pub(super) fn head(&self) -> Option<&Queued> {
+        self.packets.front()
+    }
+
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }

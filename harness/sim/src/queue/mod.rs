@@ -6,8 +6,11 @@
 
 mod codel;
 mod discipline;
+mod dualpi2;
 mod fifo;
+mod fq_codel;
 mod marking;
+mod pie;
 mod policer;
 #[cfg(test)]
 mod testing;
@@ -18,8 +21,11 @@ use crate::time::SimTime;
 
 pub use codel::{Codel, CodelParameters, CodelSpec};
 pub use discipline::{Capacity, Counts, Discipline, DisciplineSpec};
+pub use dualpi2::{DualPi2, DualPi2Spec, LowLatencyRamp, Scheduler};
 pub use fifo::DropTail;
+pub use fq_codel::{FqCodel, FqCodelSpec};
 pub use marking::{MarkAt, Marker, MarkingSpec, Red, RedAverage, Verdict};
+pub use pie::{Pie, PieSpec, Spacing};
 pub use policer::{Admit, Excess, Policer, PolicerSpec};
 
 /// What a queue needs to know of a packet; `handle` is the caller's own.
@@ -36,3 +42,6 @@ pub struct Queued {
     /// When it was offered to the queue.
     pub arrived: SimTime,
 }
+
+#[cfg(test)]
+mod tests;
