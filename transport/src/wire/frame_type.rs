@@ -218,4 +218,13 @@ mod tests {
             assert_eq!(owners, Vec::from_iter(FrameType::from_code(code)), "code point {code:#04x}");
         }
     }
+
+    #[test]
+    fn feedback_does_not_beget_acknowledgements() {
+        use FrameType::*;
+        let silent = FrameType::ALL.into_iter().filter(|kind| !kind.is_ack_eliciting());
+        // RFC 9000, section 1.2, names PADDING, CONNECTION_CLOSE and ACK; the others are ours.
+        let expected = [Padding, CongestionNotification, Close, AckFloor, NearSource, Ack, Trimmed, CsigEcho, BlockAck];
+        assert_eq!(Vec::from_iter(silent), expected);
+    }
 }

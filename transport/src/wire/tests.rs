@@ -359,6 +359,20 @@ fn a_stream_ends_at_the_largest_offset() {
 }
 
 #[test]
+fn bytes_beyond_the_largest_offset_are_refused() {
+    // Type, id where there is one, the largest offset, length, and priority where there is one.
+    let parse = |before: &[u8], len: u8| {
+        let bytes = [before, &[0xff; 8], &[len, 0]].concat();
+        Frame::parse(&mut Reader::new(&bytes)).map(|frame| frame.payload_len())
+    };
+    for before in [&[0x20, 7][..], &[0x30, 7], &[0x04]] {
+        assert_eq!(parse(before, 0), Ok(0));
+        let refused = parse(before, 1);
+        assert!(matches!(refused, Err(WireError::TooLarge { value: 0x4000_0000_0000_0000, .. })), "{refused:?}");
+    }
+}
+
+#[test]
 fn headers_that_cannot_be_are_not_written() {
     let mut buffer = [0; 64];
     let mut write = |header: Header, acked| header.write(acked, &mut Writer::new(&mut buffer));
