@@ -234,12 +234,14 @@ mod tests {
         /// Over any window of the grid, a cut series offers what the series did, to within one opportunity.
         #[test]
         fn cutting_keeps_the_rate_over_every_window(
-            steps in prop::collection::vec((1_u64..3000, prop_oneof![Just(0_u64), 1..300_000_000_u64]), 1..20),
+            mut steps in prop::collection::vec((1_u64..3000, prop_oneof![Just(0_u64), 1..300_000_000_u64]), 1..20),
             playback in playbacks(),
             fine: bool,
             windows in prop::collection::vec((0.0..1.0, 0.0..1.0), 8),
         ) {
-            prop_assume!(steps.iter().any(|(_, bps)| *bps > 0));
+            if steps.iter().all(|(_, bps)| *bps == 0) {
+                steps[0].1 = 1;
+            }
             let unit = if fine { 997 } else { 10_000 };
             let segments = steps.iter().map(|(d, bps)| Segment::new(d * unit, *bps)).collect();
             let rate = RateTrace::new(segments, playback).unwrap();

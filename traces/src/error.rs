@@ -218,11 +218,12 @@ impl Error for TraceError {
 
 /// The start of a piece of input, short enough for a message.
 pub(crate) fn clip(text: &str) -> String {
-    const LONGEST: usize = 40;
+    clip_to(text, 40)
+}
+
+/// The start of a text, at most `longest` characters, without control characters.
+pub(crate) fn clip_to(text: &str, longest: usize) -> String {
     let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    if text.chars().nth(LONGEST).is_some() {
-        text.chars().take(LONGEST).map(clean).chain("…".chars()).collect()
-    } else {
-        text.chars().map(clean).collect()
-    }
+    let more = text.chars().nth(longest).map(|_| '…');
+    text.chars().take(longest).map(clean).chain(more).collect()
 }

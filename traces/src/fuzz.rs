@@ -1,6 +1,7 @@
 //! The body of the fuzz target for the readers, callable from a plain test.
 
 use crate::format::{Format, ReadOptions, WriteOptions};
+use crate::plot::{PlotOptions, plot_svg};
 use crate::trace::{MAX_OPPORTUNITIES, MAX_SEGMENTS, Trace};
 
 /// Reads arbitrary bytes as every format. Nothing may panic, what is accepted must keep to the limits, and what is
@@ -28,6 +29,12 @@ fn check(trace: &Trace) {
     assert!(entries > 0 && entries <= MAX_OPPORTUNITIES.max(MAX_SEGMENTS));
     assert!(trace.period_ns() > 0 && trace.period_ns() <= crate::MAX_DURATION_NS);
     assert!(trace.mean_bps() <= crate::MAX_RATE_BPS);
+    // A longer one is measured as well, but takes its time.
+    if trace.period_ns() <= 3_600_000_000_000 {
+        let stats = trace.stats();
+        assert!(stats.outage_ns <= stats.duration_ns && stats.per_second.min_bps <= stats.per_second.max_bps);
+        assert!(!plot_svg(trace, &PlotOptions::default()).contains("NaN"));
+    }
     let mut written = Vec::new();
     let done = trace.write(&mut written, &WriteOptions::new(format));
     assert!(done.is_ok(), "{done:?}");

@@ -14,6 +14,33 @@
 //! ```
 //!
 //! All times are nanoseconds and all rates bits per second, as integers.
+//!
+//! | wanted | look at |
+//! |---|---|
+//! | a file | [`Trace::load`], [`Trace::save`], [`ReadOptions`], [`WriteOptions`] |
+//! | a trace that comes with the crate | [`sample()`], [`samples`] |
+//! | a made-up trace with the statistics of a real link | [`Generator`] |
+//! | to play it | [`RateTrace::segments`], [`OpportunityTrace::times_ns`], [`Playback`] |
+//! | what it offers in a stretch of time | [`Trace::offered_bytes`] |
+//! | the other shape of the same trace | [`Trace::to_rate`], [`Trace::to_opportunities`] |
+//! | its statistics | [`Trace::stats`] |
+//! | a picture | [`plot_svg`] |
+//!
+//! A hostile file cannot exhaust memory: input is read up to [`ReadOptions::max_bytes`] after decompression, and the
+//! constructors bound the number of entries, the length and the rate ([`MAX_SEGMENTS`], [`MAX_OPPORTUNITIES`],
+//! [`MAX_DURATION_NS`], [`MAX_RATE_BPS`]).
+//!
+//! ```
+//! use traces::{ConvertOptions, Trace};
+//!
+//! let lte: Trace = traces::sample("lte")?;
+//! println!("{}", lte.stats());
+//! // As mahimahi would replay it: opportunities on whole milliseconds, at the same rate.
+//! let opportunities = Trace::from(lte.to_opportunities(&ConvertOptions::default())?);
+//! let error = opportunities.mean_bps().abs_diff(lte.mean_bps()) as f64 / lte.mean_bps() as f64;
+//! assert!(error < 20e-6);
+//! # Ok::<(), traces::TraceError>(())
+//! ```
 
 mod convert;
 mod decimal;

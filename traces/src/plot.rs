@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::error::clip;
+use crate::error::clip_to;
 use crate::stats::{OUTAGE_NS, format_rate};
 use crate::trace::Trace;
 
@@ -26,8 +26,8 @@ pub struct PlotOptions {
     pub width: u32,
     /// Height in pixels, at least 150. Default 340.
     pub height: u32,
-    /// The window in nanoseconds over which the rate is averaged; about one for each two pixels when `None`, but at
-    /// least 1 ms.
+    /// The window in nanoseconds over which the rate is averaged. When `None`, a series of few segments is drawn as it
+    /// is, anything else averaged over about two pixels, but at least 1 ms.
     pub window_ns: Option<u64>,
 }
 
@@ -66,6 +66,31 @@ impl Axis {
     }
 }
 
+/// What is drawn: start, end and rate of each step.
+#[derive(Debug)]
+struct Steps {
+    rates: Vec<(u64, u64, u64)>,
+    averaged_ns: Option<u64>,
+}
+
+impl Steps {
+    fn of(trace: &Trace, window_ns: Option<u64>, automatic_ns: u64) -> Self {
+        // More steps than pixels would only be a blot.
+        const FEW: usize = 1000;
+        if let (Trace::Rate(series), None) = (trace, window_ns)
+            && series.segments().len() <= FEW
+        {
+            let rates = series.starts().map(|(start, s)| (start, start + s.duration_ns, s.bps)).collect();
+            return Self { rates, averaged_ns: None };
+        }
+        let period = trace.period_ns();
+        let window = window_ns.unwrap_or(automatic_ns).clamp((period / 20_000).max(1), period);
+        let rates = (0_u64..).map(|k| k * window).zip(trace.window_rates(window));
+        let rates = rates.map(|(start, bps)| (start, start + window, bps)).collect();
+        Self { rates, averaged_ns: Some(window) }
+    }
+}
+
 /// Draws one pass of the trace: the rate as a step line, its mean dashed, outages shaded.
 ///
 /// The picture stands alone: a light background, no script, no font but the viewer's.
@@ -74,13 +99,12 @@ pub fn plot_svg(trace: &Trace, options: &PlotOptions) -> String {
     let (plot_width, plot_height) = (width - LEFT - RIGHT, height - TOP - BOTTOM);
     let period = trace.period_ns();
     let automatic = (period / (plot_width / 2.0) as u64).max(1_000_000);
-    // More windows than a screen has pixels would only make the file large.
-    let window = options.window_ns.unwrap_or(automatic).clamp((period / 20_000).max(1), period);
-    let rates = trace.window_rates(window);
+    let steps = Steps::of(trace, options.window_ns, automatic);
 
-    let (rate_scale, rate_unit) = rate_unit(rates.iter().copied().max().unwrap_or(0));
+    let top_bps = steps.rates.iter().map(|(_, _, bps)| *bps).max().unwrap_or(0);
+    let (rate_scale, rate_unit) = rate_unit(top_bps);
     let (time_scale, time_unit) = time_unit(period);
-    let highest = rates.iter().copied().max().unwrap_or(1).max(1) as f64 / rate_scale;
+    let highest = top_bps.max(1) as f64 / rate_scale;
     let x = Axis::new(period as f64 / time_scale, plot_width, (plot_width / 90.0).max(2.0), false);
     let y = Axis::new(highest, plot_height, (plot_height / 50.0).max(2.0), true);
 
@@ -92,11 +116,11 @@ pub fn plot_svg(trace: &Trace, options: &PlotOptions) -> String {
          font-family=\"system-ui, sans-serif\" font-size=\"12\" role=\"img\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>"
     );
-    heading(&mut svg, trace, options, width);
+    heading(&mut svg, trace, (&options.title, steps.averaged_ns), width);
     let _ = writeln!(svg, "<g transform=\"translate({LEFT},{TOP})\">");
     axes(&mut svg, &x, &y, (time_unit, rate_unit));
     outages(&mut svg, trace, &x, time_scale, plot_height);
-    curve(&mut svg, &rates, window as f64 / time_scale, rate_scale, (&x, &y));
+    curve(&mut svg, &steps, (time_scale, rate_scale), (&x, &y));
     let mean = plot_height - y.place(trace.mean_bps() as f64 / rate_scale);
     let _ = writeln!(
         svg,
@@ -107,8 +131,10 @@ pub fn plot_svg(trace: &Trace, options: &PlotOptions) -> String {
     svg
 }
 
-fn heading(svg: &mut String, trace: &Trace, options: &PlotOptions, width: f64) {
-    let title = escape(&clip(&options.title));
+fn heading(svg: &mut String, trace: &Trace, (title, averaged_ns): (&str, Option<u64>), width: f64) {
+    // A letter of the title takes some eight pixels; the caption on the right needs about 300.
+    let room = ((width - LEFT - RIGHT - 300.0) / 8.0).max(10.0) as usize;
+    let title = escape(&clip_to(title, room));
     if !title.is_empty() {
         let _ = writeln!(svg, "<title>{title}</title>");
         let _ = writeln!(
@@ -117,9 +143,13 @@ fn heading(svg: &mut String, trace: &Trace, options: &PlotOptions, width: f64) {
         );
     }
     let mean = format_rate(trace.mean_bps());
+    let averaged = averaged_ns.map_or(String::new(), |ns| {
+        let (scale, unit) = time_unit(ns);
+        format!(", averaged over {:.0} {unit}", ns as f64 / scale)
+    });
     let _ = writeln!(
         svg,
-        "<text x=\"{:.1}\" y=\"24\" text-anchor=\"end\" fill=\"{FAINT}\">mean {mean} (dashed)</text>",
+        "<text x=\"{:.1}\" y=\"24\" text-anchor=\"end\" fill=\"{FAINT}\">mean {mean} (dashed){averaged}</text>",
         width - RIGHT
     );
 }
@@ -181,16 +211,15 @@ fn outages(svg: &mut String, trace: &Trace, x: &Axis, time_scale: f64, height: f
     }
 }
 
-fn curve(svg: &mut String, rates: &[u64], window: f64, rate_scale: f64, (x, y): (&Axis, &Axis)) {
+fn curve(svg: &mut String, steps: &Steps, (time_scale, rate_scale): (f64, f64), (x, y): (&Axis, &Axis)) {
+    let place = |ns: u64| x.place(ns as f64 / time_scale).min(x.length);
     let mut path = String::new();
-    for (index, rate) in rates.iter().enumerate() {
-        let from = x.place(index as f64 * window);
-        let to = x.place((index + 1) as f64 * window).min(x.length);
-        let at = y.length - y.place(*rate as f64 / rate_scale);
+    for (index, (from, to, bps)) in steps.rates.iter().enumerate() {
+        let at = y.length - y.place(*bps as f64 / rate_scale);
         let command = if index == 0 { 'M' } else { 'L' };
-        let _ = write!(path, "{command}{from:.1} {at:.1}H{to:.1}");
+        let _ = write!(path, "{command}{:.1} {at:.1}H{:.1}", place(*from), place(*to));
     }
-    let end = x.place(rates.len() as f64 * window).min(x.length);
+    let end = steps.rates.last().map_or(0.0, |(_, to, _)| place(*to));
     let _ = writeln!(
         svg,
         "<path d=\"{path}L{end:.1} {0:.1}H0Z\" fill=\"{LINE}\" opacity=\"0.12\"/>\n\
@@ -247,7 +276,9 @@ mod tests {
     fn the_picture_has_axes_units_curve_and_outages() {
         let trace = steps(&[(2_000_000_000, 10_000_000), (1_000_000_000, 0), (2_000_000_000, 5_000_000)]);
         let svg = plot_svg(&trace, &PlotOptions { title: "a < b & c".into(), ..PlotOptions::default() });
-        for part in ["a &lt; b &amp; c", "time (s)", "rate (Mb/s)", "mean 6.000 Mb/s", ">10<", "stroke=\"#2166ac\""] {
+        for part in
+            ["a &lt; b &amp; c", "time (s)", "rate (Mb/s)", "mean 6.000 Mb/s (dashed)<", ">10<", "stroke=\"#2166ac\""]
+        {
             assert!(svg.contains(part), "{part} in {svg}");
         }
         // 960 pixels less margins are 878; the outage is the third fifth.

@@ -2,7 +2,7 @@
 //!
 //! The rate of each second comes from a hidden Gaussian process that mostly wanders and sometimes begins afresh. Its
 //! values are only ranked: the k-th smallest becomes the k-th quantile of the real trace, so that every seed has the
-//! real distribution of rates (amplitude-adjusted surrogates, Theiler et al., Physica D 58, 1992). Of sixteen such
+//! real distribution of rates (amplitude-adjusted surrogates, Theiler et al., Physica D 58, 1992). Of thirty-two such
 //! series the one whose correlation and changes come nearest to the real ones is taken. Inside a second the rate
 //! flutters around it, and short outages are set into slow seconds, without changing what the second delivers.
 
@@ -19,17 +19,17 @@ use crate::rate::{RateTrace, Segment};
 use crate::stats::{autocorrelation, relative_change};
 use crate::trace::{MAX_RATE_BPS, MAX_SEGMENTS, Playback};
 
-/// Time between hand-overs of a Starlink terminal, in seconds (Mohan et al., WWW'24, and others before).
+/// Time between reconfigurations of a Starlink link, in seconds (Mohan et al., "A Multifaceted Look at Starlink
+/// Performance", WWW'24).
 pub(super) const HANDOVER_S: u64 = 15;
-/// The second of each minute's quarter in which they happen (12, 27, 42, 57 s; the same paper, and visible in the
-/// reference trace).
+/// The second at which the first one comes: where the reference trace, folded to 15 s, changes most.
 pub(super) const FIRST_HANDOVER_S: u64 = 12;
 /// Share of a satellite link's variance that comes from which satellite serves. Ours, fitted.
-const SATELLITE_SHARE: f64 = 0.6;
+const SATELLITE_SHARE: f64 = 0.65;
 /// Mean absolute change of rate around hand-overs over that elsewhere, measured on the Starlink reference.
 const STARLINK_HANDOVER_CHANGE: f64 = 1.622;
 /// How many series are drawn to choose the best from.
-const CANDIDATES: u32 = 16;
+const CANDIDATES: u32 = 32;
 const NS_PER_MS: u64 = 1_000_000;
 
 /// Like an LTE downlink.

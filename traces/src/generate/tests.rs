@@ -10,7 +10,7 @@ fn every_kind() -> Vec<Generator> {
 fn every_generator_meets_its_targets_for_several_seeds() {
     for generator in every_kind() {
         assert!(!generator.targets().is_empty(), "{generator}");
-        for seed in 0..12 {
+        for seed in 0..20 {
             let trace = generator.generate(seed).unwrap();
             for fit in generator.check(&trace) {
                 assert!(fit.is_within(), "{generator} seed {seed}: {fit}");
