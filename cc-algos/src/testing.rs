@@ -84,7 +84,7 @@ impl<C: Controller> Driver<C> {
 
     pub(crate) fn flight(&self) -> Flight<'static> {
         let mut flight = Flight::idle(self.mtu);
-        flight.bytes = self.in_flight.iter().map(|packet| u64::from(packet.bytes)).sum();
+        flight.bytes = self.in_flight.len() as u64 * self.mtu;
         flight.packets = self.in_flight.len() as u64;
         flight.limit = self.limit;
         if self.min_rtt.is_some() {
