@@ -186,6 +186,16 @@ impl<C: Controller> Driver<C> {
         self.round(|place| if place == 0 { Fate::Lost } else { Fate::Acked });
     }
 
+    pub(crate) const fn mtu(&self) -> u64 {
+        self.mtu
+    }
+
+    /// Packets are of another size from now on.
+    pub(crate) fn set_mtu(&mut self, mtu: u64) {
+        self.mtu = mtu;
+        self.signal(&Signal::MtuChange { mtu });
+    }
+
     pub(crate) fn signal(&mut self, signal: &Signal) {
         let flight = self.flight();
         self.controller.on_signal(self.now, signal, &flight);
@@ -196,5 +206,12 @@ impl<C: Controller> Driver<C> {
         assert!(self.in_flight.is_empty());
         self.now += idle;
         self.signal(&Signal::Restart { idle });
+    }
+}
+
+impl Driver<Box<dyn Controller>> {
+    /// The same flow once more, with a copy of its controller.
+    pub(crate) fn fork(&self) -> Self {
+        Self { controller: self.controller.clone_box(), in_flight: self.in_flight.clone(), ..*self }
     }
 }

@@ -61,3 +61,6 @@ impl InvalidParam {
         RegistryError::Unsuitable { algorithm: algorithm.to_owned(), reason: self.to_string() }
     }
 }
+
+#[cfg(test)]
+mod tests;
