@@ -1,6 +1,8 @@
-//! What is wrong with a specification, and the checked numbers that specifications are made of.
+//! What is wrong with a specification or an experiment, and the checked numbers that specifications are made of.
 
 use core::fmt;
+
+use transport::flow::AckError;
 
 /// A specification that makes no sense. The message says what was given and what was expected; the caller adds where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,6 +52,38 @@ pub(crate) fn ensure(
     expected: &'static str,
 ) -> Result<(), SpecError> {
     if good { Ok(()) } else { Err(SpecError::out_of_range(parameter, value, expected)) }
+}
+
+/// Why an experiment was refused or a run ended.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SimError {
+    /// The experiment makes no sense.
+    #[error("{what}: {problem}")]
+    Invalid {
+        /// Which part of the experiment.
+        what: String,
+        /// What is wrong with it, and what was expected.
+        problem: String,
+    },
+    /// The engine refused an acknowledgement of its own peer: a defect of this program, never of an input.
+    #[error("flow {flow}: acknowledgement refused: {source}")]
+    Ack {
+        /// The flow.
+        flow: u32,
+        /// Why.
+        source: AckError,
+    },
+    /// A frame did not survive encoding and parsing: a defect of this program, never of an input.
+    #[error("flow {flow}, packet {packet_number}: {problem}")]
+    Wire {
+        /// The flow.
+        flow: u32,
+        /// The packet.
+        packet_number: u64,
+        /// What differed.
+        problem: String,
+    },
 }
 
 /// A probability: a real number from 0 to 1.

@@ -84,7 +84,7 @@ impl FlowOutcome {
 }
 
 /// What happened at one port, or at several taken together.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PortOutcome {
     /// Its name in results.
     pub name: String,

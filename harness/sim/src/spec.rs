@@ -1,8 +1,68 @@
 //! What is simulated: plain data, validated before a run.
 
-use cc_algos::{Span, Timestamp};
+use std::fmt;
+use std::sync::Arc;
 
+use cc_algos::{Controller, Rate, Setup, Span, Timestamp};
+use transport::flow::{ReceiverConfig, SenderConfig};
+
+use crate::error::SimError;
 use crate::ids::{FlowId, HostId};
+use crate::link::{ImpairmentSpec, ServiceSpec};
+use crate::queue::{Capacity, DisciplineSpec, MarkAt, MarkingSpec, PolicerSpec};
+
+/// One simulation run.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Seed of every random stream in the run.
+    pub seed: u64,
+    /// When the run ends, whatever is still going on. Flows that have not finished are censored.
+    pub duration: Span,
+    /// Hosts, switches and links.
+    pub topology: Topology,
+    /// The controllers that take part; flows refer to them by index.
+    pub contestants: Vec<Contestant>,
+    /// Who sends what to whom, and when.
+    pub flows: Vec<FlowSpec>,
+    /// Settings of the transport engine at both ends of every flow.
+    pub endpoints: EndpointSpec,
+    /// How often to sample time series; `None` keeps none.
+    pub sample_every: Option<Span>,
+    /// Which routes packets take where there are several.
+    pub balance: Balance,
+    /// Whether every header and frame sent is also encoded, parsed and compared. Costs time; changes no result.
+    pub check_wire: bool,
+}
+
+/// A controller that takes part, as a way to build one per flow.
+#[derive(Clone)]
+pub struct Contestant {
+    /// Name in results.
+    pub label: String,
+    /// Builds the controller of one flow.
+    pub build: Arc<dyn Fn(&Setup) -> Box<dyn Controller> + Send + Sync>,
+    /// Whether the flow's true base RTT and bottleneck rate are handed to the controller.
+    pub knowledge: Knowledge,
+}
+
+impl fmt::Debug for Contestant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Contestant")
+            .field("label", &self.label)
+            .field("knowledge", &self.knowledge)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a controller is told of its path in advance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Knowledge {
+    /// Nothing: it estimates, as it would outside.
+    #[default]
+    Estimated,
+    /// The configured base RTT and bottleneck rate, as published simulators hand them to their senders.
+    Oracle,
+}
 
 /// One flow.
 #[derive(Clone, Debug)]
@@ -51,4 +111,213 @@ pub enum Load {
         /// From the start of one burst to the start of the next.
         period: Span,
     },
+}
+
+/// Hosts, switches and links.
+#[derive(Clone, Debug)]
+pub enum Topology {
+    /// Pairs of hosts on both sides of one bottleneck. Host `i` sends from the left, host `pairs + i` is its peer.
+    Dumbbell(Dumbbell),
+    /// Hosts around one switch.
+    Star(Star),
+    /// A three-tier fat-tree of k-port switches with k³/4 hosts (Al-Fares et al., SIGCOMM'08).
+    FatTree(FatTree),
+}
+
+/// Pairs of hosts on both sides of one bottleneck.
+#[derive(Clone, Debug)]
+pub struct Dumbbell {
+    /// Number of pairs.
+    pub pairs: u32,
+    /// Links between hosts and their switch, both directions and both sides.
+    pub access: LinkSpec,
+    /// Extra one-way propagation of each pair's left access link, both directions, by `pair % len`; may be empty.
+    pub extra_delay: Vec<Span>,
+    /// From left to right.
+    pub bottleneck: LinkSpec,
+    /// From right to left.
+    pub reverse: LinkSpec,
+}
+
+/// Hosts around one switch.
+#[derive(Clone, Debug)]
+pub struct Star {
+    /// Number of hosts.
+    pub hosts: u32,
+    /// From a host to the switch.
+    pub up: LinkSpec,
+    /// From the switch to a host.
+    pub down: LinkSpec,
+}
+
+/// A three-tier fat-tree.
+#[derive(Clone, Debug)]
+pub struct FatTree {
+    /// Ports of a switch: even, 4 to 64.
+    pub k: u32,
+    /// Every link between switches, and from switch to host.
+    pub link: LinkSpec,
+    /// From a host to its switch.
+    pub host_up: LinkSpec,
+}
+
+impl FatTree {
+    /// Number of hosts, k³/4.
+    pub const fn hosts(&self) -> u32 {
+        self.k * self.k * self.k / 4
+    }
+}
+
+/// One direction of a link with the queue in front of it.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// How fast it serves.
+    pub service: ServiceSpec,
+    /// Propagation delay.
+    pub propagation: Span,
+    /// The queue in front of it.
+    pub discipline: DisciplineSpec,
+    /// Marking by backlog, for drop-tail queues.
+    pub marking: MarkingSpec,
+    /// When a drop-tail queue asks its marking.
+    pub mark_at: MarkAt,
+    /// Policer before the queue.
+    pub policer: Option<PolicerSpec>,
+    /// What happens to packets on the way.
+    pub impairments: ImpairmentSpec,
+}
+
+impl LinkSpec {
+    /// A link of constant rate with an unlimited drop-tail queue that loses nothing.
+    pub fn fixed(rate: Rate, propagation: Span) -> Self {
+        Self {
+            service: ServiceSpec::Fixed(rate),
+            propagation,
+            discipline: DisciplineSpec::DropTail { capacity: Capacity::Unlimited },
+            marking: MarkingSpec::None,
+            mark_at: MarkAt::Enqueue,
+            policer: None,
+            impairments: ImpairmentSpec::default(),
+        }
+    }
+}
+
+/// Settings of the transport engine at both ends of a flow.
+#[derive(Clone, Debug)]
+pub struct EndpointSpec {
+    /// The sender's engine; `mtu` is the whole IP packet.
+    pub sender: SenderConfig,
+    /// The receiver's engine.
+    pub receiver: ReceiverConfig,
+    /// Data packets per acknowledgement.
+    pub ack_every: u32,
+    /// Longest time an acknowledgement is held back.
+    pub ack_delay: Span,
+}
+
+/// Which routes packets take where there are several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Balance {
+    /// One route per flow, by hash.
+    #[default]
+    Ecmp,
+    /// A random route per packet.
+    Spray,
+}
+
+/// Smallest packet that leaves room for headers and some payload.
+const MIN_MTU: u64 = 256;
+/// Largest IPv4 packet.
+const MAX_MTU: u64 = 65_535;
+
+impl Experiment {
+    /// Checks that the experiment makes sense.
+    ///
+    /// # Errors
+    ///
+    /// Names the first thing that does not, and what was expected.
+    pub fn validate(&self) -> Result<(), SimError> {
+        let mtu = self.endpoints.sender.mtu;
+        check(!self.duration.is_zero(), "duration", || "must be longer than zero".into())?;
+        check((MIN_MTU..=MAX_MTU).contains(&mtu), "mtu", || {
+            format!("{mtu} B is out of range: expected {MIN_MTU} B to {MAX_MTU} B")
+        })?;
+        check(self.sample_every.is_none_or(|every| !every.is_zero()), "sampling", || {
+            "the interval must be longer than zero".into()
+        })?;
+        check(!self.flows.is_empty(), "flows", || "there are none".into())?;
+        let hosts = self.topology.validate()?;
+        self.flows.iter().enumerate().try_for_each(|(index, flow)| self.validate_flow(index, flow, hosts))
+    }
+
+    fn validate_flow(&self, index: usize, flow: &FlowSpec, hosts: u32) -> Result<(), SimError> {
+        let what = || format!("flow {index}");
+        let check = |holds: bool, problem: &dyn Fn() -> String| match holds {
+            true => Ok(()),
+            false => Err(SimError::Invalid { what: what(), problem: problem() }),
+        };
+        for host in [flow.source, flow.destination] {
+            check(host.0 < hosts, &|| format!("host {} does not exist: there are {hosts}", host.0))?;
+        }
+        check(flow.source != flow.destination, &|| "source and destination are the same host".into())?;
+        check(flow.contestant < self.contestants.len(), &|| {
+            format!("contestant {} does not exist: there are {}", flow.contestant, self.contestants.len())
+        })?;
+        if let Start::After { flow: leader, .. } = flow.start {
+            // Only earlier flows, so that no flows can wait for each other in a circle.
+            check((leader.0 as usize) < index, &|| format!("waits for flow {}, which is not before it", leader.0))?;
+        }
+        match flow.load {
+            Load::Bytes(bytes) => check((1..1 << 62).contains(&bytes), &|| format!("cannot send {bytes} bytes")),
+            Load::Unlimited => Ok(()),
+            Load::OnOff { burst, period } => {
+                check(burst > 0 && burst < 1 << 40, &|| format!("bursts of {burst} bytes: expected 1 B to 1 TiB"))?;
+                check(!period.is_zero(), &|| "the period of the bursts must be longer than zero".into())
+            }
+        }
+    }
+}
+
+impl Topology {
+    /// Checks the topology and says how many hosts it has.
+    fn validate(&self) -> Result<u32, SimError> {
+        let (hosts, links) = match self {
+            Self::Dumbbell(dumbbell) => {
+                let pairs = dumbbell.pairs;
+                check((1..=1 << 20).contains(&pairs), "dumbbell", || format!("{pairs} pairs: expected 1 to 1048576"))?;
+                (2 * pairs, vec![&dumbbell.access, &dumbbell.bottleneck, &dumbbell.reverse])
+            }
+            Self::Star(star) => {
+                let hosts = star.hosts;
+                check((2..=1 << 20).contains(&hosts), "star", || format!("{hosts} hosts: expected 2 to 1048576"))?;
+                (hosts, vec![&star.up, &star.down])
+            }
+            Self::FatTree(tree) => {
+                let k = tree.k;
+                check((4..=64).contains(&k) && k % 2 == 0, "fat-tree", || {
+                    format!("k = {k}: expected an even number from 4 to 64")
+                })?;
+                (tree.hosts(), vec![&tree.link, &tree.host_up])
+            }
+        };
+        links.into_iter().try_for_each(LinkSpec::validate)?;
+        Ok(hosts)
+    }
+}
+
+impl LinkSpec {
+    fn validate(&self) -> Result<(), SimError> {
+        let invalid = |part: &str, problem: String| SimError::Invalid { what: format!("link {part}"), problem };
+        self.discipline.validate().map_err(|error| invalid("queue", error.to_string()))?;
+        self.marking.validate().map_err(|error| invalid("marking", error.to_string()))?;
+        self.impairments.validate().map_err(|error| invalid("impairments", error.to_string()))?;
+        self.policer
+            .as_ref()
+            .map_or(Ok(()), |policer| policer.validate())
+            .map_err(|error| invalid("policer", error.to_string()))
+    }
+}
+
+fn check(holds: bool, what: &str, problem: impl FnOnce() -> String) -> Result<(), SimError> {
+    if holds { Ok(()) } else { Err(SimError::Invalid { what: what.to_owned(), problem: problem() }) }
 }

@@ -3,5 +3,5 @@
 pub mod impair;
 pub mod service;
 
-pub use impair::{Fate, ImpairmentSpec, Impairments, PacketClass, PacketInfo};
+pub use impair::{Condition, Delivery, Fate, ImpairmentSpec, Impairments, Order, PacketClass, PacketInfo};
 pub use service::{Change, Changing, End, Opportunities, Opportunity, Segment, Segments, Server, ServiceSpec};

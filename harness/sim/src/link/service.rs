@@ -98,17 +98,25 @@ impl ServiceSpec {
     }
 }
 
-/// The server of one link: tells when packets have been served.
+/// The server of one link: tells when packets have been served. Small for a link of one rate, since there are thousands
+/// of them in a fat-tree and each hop touches two.
 #[derive(Clone, Debug)]
 pub struct Server {
-    spec: ServiceSpec,
     engine: Engine,
 }
 
 #[derive(Clone, Debug)]
 enum Engine {
     Fixed(Fixed),
-    General { clock: Clock, source: Source },
+    General(Box<General>),
+}
+
+/// A link whose rate changes.
+#[derive(Clone, Debug)]
+struct General {
+    spec: ServiceSpec,
+    clock: Clock,
+    source: Source,
 }
 
 /// What a link's work comes from.
@@ -150,9 +158,13 @@ impl Server {
     pub fn new(spec: &ServiceSpec) -> Self {
         let engine = match spec {
             ServiceSpec::Fixed(rate) => Engine::Fixed(Fixed::new(*rate)),
-            _ => Engine::General { clock: Clock::default(), source: Source::new(spec) },
+            _ => Engine::General(Box::new(General {
+                spec: spec.clone(),
+                clock: Clock::default(),
+                source: Source::new(spec),
+            })),
         };
-        Self { spec: spec.clone(), engine }
+        Self { engine }
     }
 
     /// When `bytes` have been served that were there at `ready`, after everything served before; `None` if never.
@@ -172,7 +184,8 @@ impl Server {
     fn serve_piece(&mut self, ready: u64, bytes: u32) -> Option<u64> {
         match &mut self.engine {
             Engine::Fixed(fixed) => fixed.serve(ready, bytes),
-            Engine::General { clock, source } => {
+            Engine::General(general) => {
+                let General { clock, source, .. } = &mut **general;
                 clock.start(ready);
                 let left = source.run(clock, ready, u64::from(bytes) * WORK_PER_BYTE, u64::MAX);
                 (left == 0 && clock.at < u64::MAX).then(|| clock.finish())
@@ -182,12 +195,18 @@ impl Server {
 
     /// Bytes that the link could have carried between two times; see [`ServiceSpec::offered`].
     pub fn offered(&self, from: SimTime, to: SimTime) -> u64 {
-        self.spec.offered(from, to)
+        match &self.engine {
+            Engine::Fixed(fixed) => ServiceSpec::Fixed(fixed.rate()).offered(from, to),
+            Engine::General(general) => general.spec.offered(from, to),
+        }
     }
 
     /// The rate at a time; see [`ServiceSpec::rate_at`].
     pub fn rate_at(&self, at: SimTime) -> Rate {
-        self.spec.rate_at(at)
+        match &self.engine {
+            Engine::Fixed(fixed) => fixed.rate(),
+            Engine::General(general) => general.spec.rate_at(at),
+        }
     }
 }
 

@@ -88,7 +88,15 @@ impl Fixed {
         Self { clock: Clock::default(), per_byte: WORK_PER_BYTE / divisor, per_pico: per_pico / divisor }
     }
 
+    /// The rate, of at most an exabit per second.
+    pub(super) fn rate(&self) -> Rate {
+        Rate::from_bps(self.per_pico * (WORK_PER_BYTE / self.per_byte))
+    }
+
     pub(super) fn serve(&mut self, ready: u64, bytes: u32) -> Option<u64> {
+        if self.clock.at == u64::MAX {
+            return None;
+        }
         self.clock.start(ready);
         let work = self.per_byte * u64::from(bytes);
         let Clock { at, used } = self.clock;
@@ -98,7 +106,7 @@ impl Fixed {
             per_pico => ((used + work) / per_pico, (used + work) % per_pico),
         };
         let Some(at) = at.checked_add(whole).filter(|at| *at < u64::MAX) else {
-            self.per_pico = 0; // Beyond the end of time for this packet and all that follow.
+            self.clock.at = u64::MAX; // Beyond the end of time for this packet and all that follow.
             return None;
         };
         self.clock = Clock { at, used };

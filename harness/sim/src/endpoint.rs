@@ -1,0 +1,278 @@
+//! The two ends of a flow: an application on `transport::flow`. Each knows only what packets brought it.
+
+use core::num::NonZeroU64;
+use core::ops::Range;
+
+use cc_algos::receiver::AckEvery;
+use cc_algos::{Controller, Ecn, Entropy, PathId, Timestamp};
+use transport::flow::balance::{self, Balancer, Ecmp, Spray};
+use transport::flow::{Arrived, Event, Gate, Outgoing, RangeSet, Receiver, Sender, Workspace};
+
+use crate::error::SimError;
+use crate::framing;
+use crate::packet::{Arena, Body, Packet};
+use crate::rng;
+use crate::source::{Chunk, ChunkKind, Source};
+use crate::spec::{Balance, EndpointSpec, FlowSpec};
+use crate::time::SimTime;
+
+const PATH: PathId = PathId(0);
+
+/// What an end may use besides its own state.
+pub(crate) struct Desk<'a> {
+    pub(crate) now: SimTime,
+    pub(crate) arena: &'a mut Arena,
+    pub(crate) work: &'a mut Workspace<Chunk>,
+}
+
+/// Packets counted at the sending application.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SendCount {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+    pub(crate) again: u64,
+}
+
+/// The sending end.
+pub(crate) struct SendingEnd {
+    pub(crate) sender: Sender<Chunk>,
+    pub(crate) source: Source,
+    pub(crate) count: SendCount,
+    /// The pending wake-up: the earliest of those in the event queue that is still meant.
+    pub(crate) wake_at: SimTime,
+    flow: u32,
+    destination: u32,
+    mtu: u32,
+    balancer: Box<dyn Balancer>,
+}
+
+impl SendingEnd {
+    pub(crate) fn new(
+        flow: u32,
+        spec: &FlowSpec,
+        endpoints: &EndpointSpec,
+        controller: Box<dyn Controller>,
+        route: Route,
+    ) -> Self {
+        let payload = framing::payload(endpoints.sender.mtu);
+        Self {
+            sender: Sender::new(endpoints.sender.clone(), controller, route.now),
+            source: Source::new(spec.load, route.now, spec.stop, payload),
+            count: SendCount::default(),
+            wake_at: SimTime::MAX,
+            flow,
+            destination: spec.destination.0,
+            mtu: u32::try_from(endpoints.sender.mtu).unwrap_or(u32::MAX),
+            balancer: route.balancer,
+        }
+    }
+
+    /// The next packet that may leave now, if any; else when to ask again.
+    pub(crate) fn poll(&mut self, desk: &mut Desk<'_>) -> Poll {
+        let now = desk.now.to_timestamp();
+        let probing = self.sender.probes(PATH) > 0;
+        let chunk = match self.source.peek() {
+            Some(chunk) => chunk,
+            None if probing => self.source.oldest_unacknowledged().unwrap_or(Chunk::PING),
+            None => {
+                let stats = self.sender.stats(PATH);
+                if stats.in_flight_bytes + u64::from(self.mtu) <= stats.window {
+                    self.sender.on_app_limited(now, PATH);
+                }
+                return Poll::Idle;
+            }
+        };
+        let number = self.sender.next_packet_number(PATH);
+        let largest_acked = self.sender.largest_acked(PATH);
+        let plain = Body::Data { offset: chunk.offset, len: chunk.len, fin: false, floor: None };
+        let bytes = framing::data_bytes(self.flow, number, largest_acked, &plain);
+        match self.sender.gate(now, PATH, u64::from(bytes)) {
+            Gate::Blocked { until, .. } => Poll::Blocked(until),
+            Gate::Open => Poll::Packet(self.emit(chunk, desk)),
+        }
+    }
+
+    fn emit(&mut self, chunk: Chunk, desk: &mut Desk<'_>) -> u32 {
+        let now = desk.now.to_timestamp();
+        let number = self.sender.next_packet_number(PATH);
+        let body = match chunk.kind {
+            ChunkKind::Ping => Body::Ping,
+            ChunkKind::New | ChunkKind::Again => {
+                Body::Data { offset: chunk.offset, len: chunk.len, fin: self.source.is_last(&chunk), floor: None }
+            }
+        };
+        let body = self.with_floor(body, number, now);
+        let bytes = framing::data_bytes(self.flow, number, self.sender.largest_acked(PATH), &body);
+        let entropy = self.balancer.next_entropy(PATH, number);
+        let ecn = self.sender.ecn(PATH);
+        let outgoing = Outgoing { path: PATH, entropy, bytes, content: chunk, block: None };
+        let number = self.sender.on_sent(now, outgoing);
+        self.source.sent(&chunk);
+        self.count.packets += 1;
+        self.count.bytes += u64::from(bytes);
+        self.count.again += u64::from(chunk.kind == ChunkKind::Again);
+        desk.arena.insert(Packet {
+            flow: self.flow,
+            destination: self.destination,
+            entropy: entropy.0,
+            bytes,
+            packet_number: number,
+            sent_at: desk.now,
+            body,
+            ecn,
+        })
+    }
+
+    /// Adds the ACK floor to a packet that has room for it; one that has not waits a round trip.
+    fn with_floor(&mut self, body: Body, number: u64, now: Timestamp) -> Body {
+        let Body::Data { offset, len, fin, .. } = body else { return body };
+        let Some(floor) = self.sender.ack_floor(now, PATH).and_then(NonZeroU64::new) else { return body };
+        let longer = Body::Data { offset, len, fin, floor: Some(floor) };
+        let bytes = framing::data_bytes(self.flow, number, self.sender.largest_acked(PATH), &longer);
+        if bytes <= self.mtu { longer } else { body }
+    }
+
+    /// An acknowledgement arrived; its frame is released.
+    pub(crate) fn on_ack(&mut self, frame: u32, desk: &mut Desk<'_>) -> Result<(), SimError> {
+        let ack = desk.arena.ack(frame);
+        self.sender
+            .on_ack(desk.now.to_timestamp(), ack, desk.work)
+            .map_err(|source| SimError::Ack { flow: self.flow, source })?;
+        desk.arena.release_ack(frame);
+        self.settle(desk);
+        Ok(())
+    }
+
+    /// A timer may have come.
+    pub(crate) fn on_wake(&mut self, desk: &mut Desk<'_>) {
+        let now = desk.now.to_timestamp();
+        self.source.advance(now);
+        if self.sender.next_timeout().is_some_and(|at| at <= now) {
+            self.sender.on_timeout(now, desk.work);
+            self.settle(desk);
+        }
+    }
+
+    fn settle(&mut self, desk: &mut Desk<'_>) {
+        balance::report(desk.now.to_timestamp(), desk.work, &mut *self.balancer);
+        for event in desk.work.events.drain(..) {
+            match event {
+                Event::Acked(chunk) | Event::LateAcked(chunk) => self.source.acknowledged(&chunk),
+                Event::Lost(chunk) => self.source.lost(&chunk),
+            }
+        }
+    }
+
+    /// When this end must be woken, given when its gate opens.
+    pub(crate) fn next_wake(&self, now: Timestamp, gate_opens: Option<Timestamp>) -> Option<Timestamp> {
+        [self.sender.next_timeout(), gate_opens, self.source.next_change(now)].into_iter().flatten().min()
+    }
+}
+
+/// What [`SendingEnd::poll`] found.
+pub(crate) enum Poll {
+    /// This packet leaves.
+    Packet(u32),
+    /// Nothing to send.
+    Idle,
+    /// The gate is shut, perhaps until a known time.
+    Blocked(Option<Timestamp>),
+}
+
+/// How a flow's packets find their way.
+pub(crate) struct Route {
+    pub(crate) now: Timestamp,
+    pub(crate) balancer: Box<dyn Balancer>,
+}
+
+/// The balancer of one flow.
+pub(crate) fn balancer(balance: Balance, seed: u64, flow: u32) -> Box<dyn Balancer> {
+    let seed = rng::derive(seed, "entropy", u64::from(flow));
+    match balance {
+        Balance::Ecmp => Box::new(Ecmp::new(seed)),
+        Balance::Spray => Box::new(Spray::random(seed, SPRAY_ENTROPIES)),
+    }
+}
+
+/// Enough that every route of the largest fat-tree is hit, few enough that the state per entropy stays small.
+const SPRAY_ENTROPIES: u32 = 256;
+
+/// The receiving end.
+pub(crate) struct ReceivingEnd {
+    pub(crate) receiver: Receiver,
+    pub(crate) received: RangeSet,
+    pub(crate) delivered: u64,
+    /// Length of the stream, once a packet that ends it has arrived.
+    final_size: Option<u64>,
+    pub(crate) wake_at: SimTime,
+    flow: u32,
+    source: u32,
+    acks_sent: u64,
+}
+
+impl ReceivingEnd {
+    pub(crate) fn new(flow: u32, spec: &FlowSpec, endpoints: &EndpointSpec) -> Self {
+        let policy = AckEvery::new(endpoints.ack_every, endpoints.ack_delay);
+        Self {
+            receiver: Receiver::new(endpoints.receiver.clone(), Box::new(policy)),
+            received: RangeSet::default(),
+            delivered: 0,
+            final_size: None,
+            wake_at: SimTime::MAX,
+            flow,
+            source: spec.source.0,
+            acks_sent: 0,
+        }
+    }
+
+    /// A packet of the sender arrived.
+    pub(crate) fn on_packet(&mut self, packet: &Packet, now: SimTime) {
+        let arrived = Arrived {
+            now: now.to_timestamp(),
+            packet_number: packet.packet_number,
+            bytes: packet.bytes,
+            path: PATH,
+            entropy: Entropy(packet.entropy),
+            ecn: packet.ecn,
+            ack_eliciting: true,
+        };
+        self.receiver.on_packet(arrived);
+        if let Body::Data { offset, len, fin, floor } = packet.body {
+            if let Some(floor) = floor {
+                self.receiver.on_ack_floor(floor.get());
+            }
+            if fin {
+                self.final_size = Some(offset + u64::from(len));
+            }
+            self.delivered += self.received.insert(Range { start: offset, end: offset + u64::from(len) });
+        }
+    }
+
+    /// Whether every byte of the stream has arrived.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.final_size == Some(self.delivered)
+    }
+
+    /// The acknowledgement that is due now, if any.
+    pub(crate) fn poll_ack(&mut self, desk: &mut Desk<'_>) -> Option<u32> {
+        let now = desk.now.to_timestamp();
+        if !self.receiver.ack_due(now) {
+            return None;
+        }
+        let frame = desk.arena.new_ack();
+        self.receiver.write_ack(now, desk.arena.ack_mut(frame));
+        let number = self.acks_sent;
+        self.acks_sent += 1;
+        let bytes = framing::ack_bytes(self.flow, number, desk.arena.ack(frame));
+        Some(desk.arena.insert(Packet {
+            flow: self.flow,
+            destination: self.source,
+            entropy: 0,
+            bytes,
+            packet_number: number,
+            sent_at: desk.now,
+            body: Body::Ack { frame },
+            ecn: Ecn::NotEct,
+        }))
+    }
+}

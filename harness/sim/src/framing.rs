@@ -1,0 +1,193 @@
+//! What packets weigh on the wire: exactly what their headers and frames encode to.
+//!
+//! Each flow is a connection of its own with one stream. A packet is IPv4 and UDP headers, our header, the frames, and the
+//! AEAD's tag.
+
+use core::num::NonZeroU64;
+
+use cc_algos::{Ecn, PathId};
+use transport::wire::{
+    AckFloor, AckFrame, Frame, Frames, Header, PacketNumberRange, Reader, StreamHeader, WireError, Writer,
+    packet_overhead,
+};
+
+use crate::error::SimError;
+use crate::ids::HostId;
+use crate::packet::{Arena, Body, Packet};
+use crate::time::SimTime;
+
+const PATH: PathId = PathId(0);
+const STREAM: u64 = 0;
+
+/// Bytes of the largest packet-number encoding.
+const LONGEST_NUMBER: u64 = 1 << 31;
+/// An offset that takes the longest encoding.
+const LONGEST_OFFSET: u64 = 1 << 61;
+
+/// Payload of a full packet. It leaves room for the longest packet number and offset, so that all full chunks of a flow are
+/// alike; packets early in a flow stay a few bytes below the MTU.
+pub(crate) fn payload(mtu: u64) -> u32 {
+    let fixed = overhead(LONGEST_NUMBER - 1, LONGEST_OFFSET, mtu);
+    u32::try_from(mtu.saturating_sub(fixed)).unwrap_or(u32::MAX).max(1)
+}
+
+/// Bytes besides payload of a data packet; `len` only matters by the length of its encoding.
+fn overhead(packet_number: u64, offset: u64, len: u64) -> u64 {
+    let header = Header::data(0, PATH, packet_number);
+    (packet_overhead(&header, None) + StreamHeader { id: STREAM, offset, len, fin: false }.encoded_len()) as u64
+}
+
+/// Size of a packet of the sending end.
+#[inline]
+pub(crate) fn data_bytes(flow: u32, packet_number: u64, largest_acked: Option<u64>, body: &Body) -> u32 {
+    let header = Header::data(u64::from(flow), PATH, packet_number);
+    let base = packet_overhead(&header, largest_acked);
+    let frames = match *body {
+        Body::Data { offset, len, fin, floor } => {
+            let stream = StreamHeader { id: STREAM, offset, len: u64::from(len), fin };
+            let floor = floor.map_or(0, |floor| AckFloor { path: PATH, packet_number: floor.get() }.encoded_len());
+            stream.encoded_len() + len as usize + floor
+        }
+        Body::Ping => Frame::Ping.encoded_len(),
+        Body::Ack { .. } => 0,
+    };
+    (base + frames) as u32
+}
+
+/// Size of a packet that carries an acknowledgement alone. Nobody acknowledges it, so its number is never shortened.
+#[inline]
+pub(crate) fn ack_bytes(flow: u32, packet_number: u64, ack: &AckFrame) -> u32 {
+    let header = Header::data(u64::from(flow), PATH, packet_number);
+    (packet_overhead(&header, None) + ack.encoded_len()) as u32
+}
+
+/// The least that `size` bytes of a flow weigh on the wire: with the shortest packet numbers that could be used.
+pub(crate) fn wire_size(size: u64, mtu: u64) -> u64 {
+    let payload = u64::from(payload(mtu));
+    // The offset's encoding grows at 64 B, 16 KiB and 1 GiB: whole runs of packets weigh the same.
+    let mut total = size;
+    let mut offset = 0;
+    while offset < size {
+        let run_end = [1_u64 << 6, 1 << 14, 1 << 30, 1 << 62].into_iter().find(|end| *end > offset).unwrap_or(size);
+        let packets = (run_end.min(size) - offset).div_ceil(payload);
+        total += packets * overhead(0, offset, payload.min(size - offset));
+        offset += packets * payload;
+    }
+    total
+}
+
+/// A packet that stands for others of its size when a path is measured.
+pub(crate) fn probe(destination: HostId, bytes: u32) -> Packet {
+    Packet {
+        flow: 0,
+        destination: destination.0,
+        entropy: 0,
+        bytes,
+        packet_number: 0,
+        sent_at: SimTime::ZERO,
+        body: Body::Ping,
+        ecn: Ecn::NotEct,
+    }
+}
+
+/// Size of the acknowledgement that answers the first packet of a flow.
+pub(crate) fn smallest_ack() -> u32 {
+    let mut ack = AckFrame::default();
+    ack.ranges.push(PacketNumberRange::single(0));
+    ack_bytes(0, 0, &ack)
+}
+
+/// Encodes a packet, parses it again and compares: what the simulator carries is what the wire would.
+pub(crate) fn check(packet: &Packet, largest_acked: Option<u64>, arena: &Arena) -> Result<(), SimError> {
+    round_trip(packet, largest_acked, arena).map_err(|problem| SimError::Wire {
+        flow: packet.flow,
+        packet_number: packet.packet_number,
+        problem,
+    })
+}
+
+fn round_trip(packet: &Packet, largest_acked: Option<u64>, arena: &Arena) -> Result<(), String> {
+    let header = Header::data(u64::from(packet.flow), PATH, packet.packet_number);
+    let mut buffer = vec![0; packet.bytes as usize];
+    let mut writer = Writer::new(&mut buffer);
+    header.write(largest_acked, &mut writer).map_err(|error| error.to_string())?;
+    write_body(packet, arena, &mut writer).map_err(|error| error.to_string())?;
+    let written = writer.offset();
+    let outside = packet_overhead(&header, largest_acked) - header.encoded_len(largest_acked);
+    if written + outside != packet.bytes as usize {
+        return Err(format!("{} B on the wire, but {} B were charged", written + outside, packet.bytes));
+    }
+    let mut reader = Reader::new(&buffer[..written]);
+    let parsed = Header::parse(&mut reader).map_err(|error| error.to_string())?.expand(largest_acked);
+    if parsed != header {
+        return Err(format!("{header:?} was read back as {parsed:?}"));
+    }
+    let body = read_body(reader.remaining(), arena, packet).map_err(|error| error.to_string())?;
+    if body == packet.body { Ok(()) } else { Err(format!("{:?} was read back as {body:?}", packet.body)) }
+}
+
+fn write_body(packet: &Packet, arena: &Arena, writer: &mut Writer<'_>) -> Result<(), WireError> {
+    match packet.body {
+        Body::Data { offset, len, fin, floor } => {
+            if let Some(floor) = floor {
+                AckFloor { path: PATH, packet_number: floor.get() }.write(writer)?;
+            }
+            StreamHeader { id: STREAM, offset, len: u64::from(len), fin }.write(writer)?;
+            writer.reserve(len as usize, "payload").map(|_| ())
+        }
+        Body::Ping => Frame::Ping.write(writer),
+        Body::Ack { frame } => arena.ack(frame).write(writer),
+    }
+}
+
+/// What a packet's frames say; an ACK frame that differs from the one sent is no ACK of it.
+fn read_body(frames: &[u8], arena: &Arena, sent: &Packet) -> Result<Body, WireError> {
+    let mut body = Body::Ping;
+    let mut floor = None;
+    for item in Frames::new(frames) {
+        match (item?.0, sent.body) {
+            (Frame::AckFloor(frame), _) => floor = NonZeroU64::new(frame.packet_number),
+            (Frame::Stream(stream), _) => {
+                body = Body::Data { offset: stream.offset, len: stream.len as u32, fin: stream.fin, floor };
+            }
+            (Frame::Ack(ack), Body::Ack { frame }) => {
+                let mut parsed = AckFrame::default();
+                ack.copy_to(&mut parsed);
+                if parsed == *arena.ack(frame) {
+                    body = Body::Ack { frame };
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_wire_size_is_the_sum_over_its_packets() {
+        for (size, mtu) in [(1, 1_500), (1_400, 1_500), (20_000, 1_500), (3_000_000, 4_160), (1 << 30, 9_000)] {
+            let step = u64::from(payload(mtu));
+            let sum: u64 = (0..size)
+                .step_by(step as usize)
+                .map(|offset| {
+                    let len = step.min(size - offset) as u32;
+                    u64::from(data_bytes(0, 0, None, &Body::Data { offset, len, fin: false, floor: None }))
+                })
+                .sum();
+            assert_eq!(wire_size(size, mtu), sum, "{size} bytes");
+        }
+    }
+
+    #[test]
+    fn a_full_packet_never_exceeds_the_mtu() {
+        for mtu in [256, 1_500, 4_160, 9_000, 65_535] {
+            let body = Body::Data { offset: LONGEST_OFFSET, len: payload(mtu), fin: true, floor: None };
+            let bytes = data_bytes(7, LONGEST_NUMBER - 1, None, &body);
+            assert!(u64::from(bytes) <= mtu && u64::from(bytes) + 3 > mtu, "{bytes} of {mtu}");
+        }
+    }
+}

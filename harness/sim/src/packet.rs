@@ -1,0 +1,116 @@
+//! Packets and the arena they live in.
+
+use cc_algos::Ecn;
+use transport::wire::AckFrame;
+
+use crate::time::SimTime;
+
+/// A packet under way: 64 bytes, so that a hop touches one cache line. What does not fit stands in side pools.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    pub(crate) flow: u32,
+    pub(crate) destination: u32,
+    pub(crate) entropy: u32,
+    /// Size on the wire with IP and UDP headers.
+    pub(crate) bytes: u32,
+    pub(crate) packet_number: u64,
+    /// When the sender handed it to its link.
+    pub(crate) sent_at: SimTime,
+    pub(crate) body: Body,
+    pub(crate) ecn: Ecn,
+}
+
+/// What a packet carries, as its frames say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Body {
+    /// A stream frame, and perhaps an ACK floor before it.
+    Data { offset: u64, len: u32, fin: bool, floor: Option<core::num::NonZeroU64> },
+    /// A ping: asks for an acknowledgement, carries nothing.
+    Ping,
+    /// An ACK frame in the side pool.
+    Ack { frame: u32 },
+}
+
+const _: () = assert!(size_of::<Packet>() <= 64);
+
+/// Packets and ACK frames under way, by handle; slots are recycled.
+#[derive(Default)]
+pub(crate) struct Arena {
+    packets: Vec<Packet>,
+    free: Vec<u32>,
+    acks: Vec<AckFrame>,
+    free_acks: Vec<u32>,
+}
+
+impl Arena {
+    #[inline]
+    pub(crate) fn insert(&mut self, packet: Packet) -> u32 {
+        if let Some(handle) = self.free.pop() {
+            self.packets[handle as usize] = packet;
+            return handle;
+        }
+        self.packets.push(packet);
+        u32::try_from(self.packets.len() - 1).expect("fewer than 2^32 packets under way")
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, handle: u32) -> &Packet {
+        &self.packets[handle as usize]
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, handle: u32) -> &mut Packet {
+        &mut self.packets[handle as usize]
+    }
+
+    /// Takes a packet that has arrived; the frame it carries, if any, is the caller's to release.
+    #[inline]
+    pub(crate) fn take(&mut self, handle: u32) -> Packet {
+        self.free.push(handle);
+        self.packets[handle as usize]
+    }
+
+    /// Drops a packet with all it carries.
+    pub(crate) fn discard(&mut self, handle: u32) {
+        if let Body::Ack { frame } = self.take(handle).body {
+            self.release_ack(frame);
+        }
+    }
+
+    /// A second packet with the same content.
+    pub(crate) fn duplicate(&mut self, handle: u32) -> u32 {
+        let mut copy = *self.get(handle);
+        if let Body::Ack { frame } = copy.body {
+            let twin = self.new_ack();
+            let content = self.acks[frame as usize].clone();
+            self.acks[twin as usize] = content;
+            copy.body = Body::Ack { frame: twin };
+        }
+        self.insert(copy)
+    }
+
+    /// A recycled ACK frame to fill.
+    #[inline]
+    pub(crate) fn new_ack(&mut self) -> u32 {
+        if let Some(frame) = self.free_acks.pop() {
+            return frame;
+        }
+        self.acks.push(AckFrame::default());
+        (self.acks.len() - 1) as u32
+    }
+
+    #[inline]
+    pub(crate) fn ack(&self, frame: u32) -> &AckFrame {
+        &self.acks[frame as usize]
+    }
+
+    #[inline]
+    pub(crate) fn ack_mut(&mut self, frame: u32) -> &mut AckFrame {
+        &mut self.acks[frame as usize]
+    }
+
+    #[inline]
+    pub(crate) fn release_ack(&mut self, frame: u32) {
+        self.free_acks.push(frame);
+    }
+}

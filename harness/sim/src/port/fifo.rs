@@ -1,0 +1,133 @@
+//! A drop-tail port: no events of its own, departures are replayed when somebody asks.
+
+use super::wire::LOST;
+use super::{Counters, Gauge, Scene, Wire, mark};
+use crate::error::SpecError;
+use crate::packet::Arena;
+use crate::queue::{Admit, Capacity, MarkAt, Marker, MarkingSpec, Policer, Verdict};
+use crate::rng;
+use crate::time::SimTime;
+use crate::topology::PortPlan;
+
+/// A drop-tail queue in front of a link. The packet in transmission counts towards the backlog until its last bit has left.
+pub(crate) struct FifoPort {
+    pub(super) wire: Wire,
+    backlog: Gauge,
+    /// How many packets at the front of the ring have left the queue and are propagating.
+    departed: u32,
+    queue_drops: u32,
+    capacity: Capacity,
+    guard: Option<Box<Guard>>,
+}
+
+/// What only some ports have.
+struct Guard {
+    marker: Marker,
+    mark_at: MarkAt,
+    marks: u64,
+    policer: Option<Policer>,
+    policer_drops: u64,
+}
+
+impl FifoPort {
+    pub(super) fn new(id: u32, plan: &PortPlan<'_>, capacity: Capacity, seed: u64) -> Result<Self, SpecError> {
+        let link = plan.link;
+        let guard = if link.marking == MarkingSpec::None && link.policer.is_none() {
+            None
+        } else {
+            Some(Box::new(Guard {
+                marker: Marker::new(link.marking, rng::stream(seed, "marker", u64::from(id)))?,
+                mark_at: link.mark_at,
+                marks: 0,
+                policer: link.policer.map(Policer::new).transpose()?,
+                policer_drops: 0,
+            }))
+        };
+        let wire = Wire::new(id, plan, seed)?;
+        Ok(Self { wire, backlog: Gauge::default(), departed: 0, queue_drops: 0, capacity, guard })
+    }
+
+    #[inline]
+    pub(super) fn offer(&mut self, packet: u32, scene: &mut Scene<'_>) {
+        // Departures before arrivals at equal times: a burst of capacity + 1 that meets a packet just leaving loses none.
+        self.replay(scene.now, scene.arena);
+        let bytes = scene.arena.get(packet).bytes;
+        let waiting = self.wire.ring.len() as u64 - u64::from(self.departed);
+        if !self.capacity.fits(self.backlog.value, waiting, bytes) {
+            self.queue_drops += 1;
+            scene.arena.discard(packet);
+            return;
+        }
+        if self.guard.is_some() && !self.pass_guard(packet, bytes, scene) {
+            return;
+        }
+        if self.wire.send(scene.now, packet, bytes, scene).is_some() {
+            self.backlog.set(scene.now, self.backlog.value + u64::from(bytes));
+        }
+    }
+
+    #[inline]
+    pub(super) fn arrive(&mut self, scene: &mut Scene<'_>) -> Option<u32> {
+        self.replay(scene.now, scene.arena);
+        self.departed = self.departed.saturating_sub(1);
+        self.wire.arrive(scene.events)
+    }
+
+    pub(super) fn counters(&mut self, now: SimTime, arena: &mut Arena) -> Counters {
+        self.replay(now, arena);
+        let guard = self.guard.as_ref();
+        Counters {
+            queue_drops: u64::from(self.queue_drops),
+            policer_drops: guard.map_or(0, |guard| guard.policer_drops),
+            marks: guard.map_or(0, |guard| guard.marks),
+            ..Counters::of(&self.wire, &mut self.backlog, now)
+        }
+    }
+
+    /// Lets every packet whose last bit has left by `now` leave the queue.
+    #[inline]
+    fn replay(&mut self, now: SimTime, arena: &mut Arena) {
+        while let Some(entry) = self.wire.ring.get(self.departed as usize).filter(|entry| entry.departs <= now) {
+            let (departs, packet, bytes) = (entry.departs, entry.packet, entry.bytes);
+            self.departed += 1;
+            let left = self.backlog.value - u64::from(bytes);
+            self.backlog.set(departs, left);
+            if let Some(guard) = self.guard.as_mut().filter(|guard| packet != LOST && guard.mark_at == MarkAt::Dequeue)
+                && guard.marker.mark(left, arena.get(packet).ecn) == Verdict::Mark
+            {
+                guard.marks += 1;
+                mark(arena, packet);
+            }
+        }
+    }
+
+    /// Policer, then marker at enqueue; `false` if either dropped the packet.
+    fn pass_guard(&mut self, packet: u32, bytes: u32, scene: &mut Scene<'_>) -> bool {
+        let Some(guard) = self.guard.as_mut() else { return true };
+        let admit = guard.policer.as_mut().map_or(Admit::Pass, |policer| policer.admit(scene.now, bytes));
+        let ecn = scene.arena.get(packet).ecn;
+        let verdict = match admit {
+            Admit::Drop => {
+                guard.policer_drops += 1;
+                scene.arena.discard(packet);
+                return false;
+            }
+            Admit::Mark if ecn.is_capable() => Verdict::Mark,
+            _ if guard.mark_at == MarkAt::Enqueue => guard.marker.mark(self.backlog.value, ecn),
+            _ => Verdict::Pass,
+        };
+        match verdict {
+            Verdict::Pass => {}
+            Verdict::Mark => {
+                guard.marks += 1;
+                mark(scene.arena, packet);
+            }
+            Verdict::Drop => {
+                self.queue_drops += 1;
+                scene.arena.discard(packet);
+                return false;
+            }
+        }
+        true
+    }
+}

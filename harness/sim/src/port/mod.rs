@@ -1,0 +1,149 @@
+//! A port: a queue, the link it feeds, and what happens to packets on the way.
+//!
+//! Packets on a link stand in a ring and only the first of them stands in the event queue. A drop-tail port needs no events
+//! of its own besides: whoever asks replays the departures up to now, in order, which is exact for marking at dequeue
+//! because the backlog rises only when packets are offered.
+
+mod fifo;
+mod scheduled;
+mod wire;
+
+use cc_algos::Ecn;
+
+use fifo::FifoPort;
+use scheduled::ScheduledPort;
+use wire::Wire;
+
+use crate::error::SpecError;
+use crate::event::EventQueue;
+use crate::packet::Arena;
+use crate::queue::DisciplineSpec;
+use crate::time::SimTime;
+use crate::topology::PortPlan;
+
+/// What a port may touch while it handles a packet.
+pub(crate) struct Scene<'a> {
+    pub(crate) now: SimTime,
+    pub(crate) arena: &'a mut Arena,
+    pub(crate) events: &'a mut EventQueue,
+}
+
+/// A port of either kind.
+pub(crate) enum Port {
+    Fifo(FifoPort),
+    Scheduled(Box<ScheduledPort>),
+}
+
+// A hop touches two ports, and a fat-tree of 1 024 hosts has 6 144: three cache lines each.
+const _: () = assert!(size_of::<Port>() <= 192);
+
+impl Port {
+    pub(crate) fn new(id: u32, plan: &PortPlan<'_>, seed: u64) -> Result<Self, SpecError> {
+        Ok(match plan.link.discipline {
+            DisciplineSpec::DropTail { capacity } => Self::Fifo(FifoPort::new(id, plan, capacity, seed)?),
+            _ => Self::Scheduled(Box::new(ScheduledPort::new(id, plan, seed)?)),
+        })
+    }
+
+    /// A packet is offered to the port.
+    #[inline]
+    pub(crate) fn offer(&mut self, packet: u32, scene: &mut Scene<'_>) {
+        match self {
+            Self::Fifo(port) => port.offer(packet, scene),
+            Self::Scheduled(port) => port.offer(packet, scene),
+        }
+    }
+
+    /// The first packet on the link reaches the far end; `None` if it was lost on the way.
+    #[inline]
+    pub(crate) fn arrive(&mut self, scene: &mut Scene<'_>) -> Option<u32> {
+        match self {
+            Self::Fifo(port) => port.arrive(scene),
+            Self::Scheduled(port) => port.wire.arrive(scene.events),
+        }
+    }
+
+    /// The link is free for the next packet of a scheduled queue.
+    pub(crate) fn serve(&mut self, scene: &mut Scene<'_>) {
+        if let Self::Scheduled(port) = self {
+            port.serve(scene);
+        }
+    }
+
+    /// Counters, with departures up to `now` taken into account.
+    pub(crate) fn counters(&mut self, now: SimTime, arena: &mut Arena) -> Counters {
+        match self {
+            Self::Fifo(port) => port.counters(now, arena),
+            Self::Scheduled(port) => port.counters(now),
+        }
+    }
+
+    /// Bytes the link could have carried up to `now`.
+    pub(crate) fn offered(&self, now: SimTime) -> u64 {
+        let wire = match self {
+            Self::Fifo(port) => &port.wire,
+            Self::Scheduled(port) => &port.wire,
+        };
+        wire.server.offered(SimTime::ZERO, now)
+    }
+}
+
+/// What a port has counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) bytes: u64,
+    pub(crate) packets: u64,
+    pub(crate) queue_drops: u64,
+    pub(crate) policer_drops: u64,
+    pub(crate) wire_losses: u64,
+    pub(crate) marks: u64,
+    pub(crate) backlog: u64,
+    pub(crate) max_backlog: u64,
+    pub(crate) backlog_byte_nanos: u128,
+}
+
+impl Counters {
+    fn of(wire: &Wire, backlog: &mut Gauge, now: SimTime) -> Self {
+        Self {
+            bytes: wire.bytes,
+            packets: wire.packets,
+            wire_losses: wire.losses(),
+            backlog: backlog.value,
+            max_backlog: backlog.max,
+            backlog_byte_nanos: backlog.byte_nanos(now),
+            ..Self::default()
+        }
+    }
+}
+
+/// A backlog with its integral over time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Gauge {
+    value: u64,
+    max: u64,
+    since: SimTime,
+    /// Byte-picoseconds. A real number, since 64 bits would overflow and 128 are too many to keep in every port; sums
+    /// of products below 2^53 are exact.
+    integral: f64,
+}
+
+impl Gauge {
+    #[inline]
+    fn set(&mut self, now: SimTime, value: u64) {
+        self.integral += self.value as f64 * now.picos_since(self.since) as f64;
+        self.since = now;
+        self.value = value;
+        self.max = self.max.max(value);
+    }
+
+    fn byte_nanos(&mut self, now: SimTime) -> u128 {
+        self.set(now, self.value);
+        (self.integral / 1_000.0) as u128
+    }
+}
+
+/// Sets CE on a packet.
+#[inline]
+fn mark(arena: &mut Arena, packet: u32) {
+    arena.get_mut(packet).ecn = Ecn::Ce;
+}

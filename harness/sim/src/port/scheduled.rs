@@ -1,0 +1,117 @@
+//! A port whose queue decides at dequeue what leaves next: CoDel, FQ-CoDel, PIE, DualPI2. It has service events only while
+//! packets wait.
+
+use cc_algos::Ecn;
+
+use super::{Counters, Gauge, Scene, Wire, mark};
+use crate::error::SpecError;
+use crate::event::Action;
+use crate::queue::{Admit, Discipline, Policer, Queued};
+use crate::rng;
+use crate::time::SimTime;
+use crate::topology::PortPlan;
+
+pub(crate) struct ScheduledPort {
+    pub(super) wire: Wire,
+    queue: Box<dyn Discipline>,
+    policer: Option<Policer>,
+    /// When the link is done with the packet it carries.
+    busy_until: SimTime,
+    /// Whether a service event is pending.
+    awaited: bool,
+    backlog: Gauge,
+    dropped: Vec<Queued>,
+    queue_drops: u64,
+    policer_drops: u64,
+    marks: u64,
+}
+
+impl ScheduledPort {
+    pub(super) fn new(id: u32, plan: &PortPlan<'_>, seed: u64) -> Result<Self, SpecError> {
+        Ok(Self {
+            wire: Wire::new(id, plan, seed)?,
+            queue: plan.link.discipline.build(rng::stream(seed, "queue", u64::from(id)))?,
+            policer: plan.link.policer.map(Policer::new).transpose()?,
+            busy_until: SimTime::ZERO,
+            awaited: false,
+            backlog: Gauge::default(),
+            dropped: Vec::new(),
+            queue_drops: 0,
+            policer_drops: 0,
+            marks: 0,
+        })
+    }
+
+    pub(super) fn offer(&mut self, packet: u32, scene: &mut Scene<'_>) {
+        let content = scene.arena.get_mut(packet);
+        match self.policer.as_mut().map_or(Admit::Pass, |policer| policer.admit(scene.now, content.bytes)) {
+            Admit::Drop => {
+                self.policer_drops += 1;
+                scene.arena.discard(packet);
+                return;
+            }
+            Admit::Mark if content.ecn.is_capable() => {
+                self.marks += 1;
+                content.ecn = Ecn::Ce;
+            }
+            Admit::Mark | Admit::Pass => {}
+        }
+        let queued = Queued {
+            handle: packet,
+            bytes: content.bytes,
+            flow: flow_hash(content.flow, content.destination),
+            ecn: content.ecn,
+            arrived: scene.now,
+        };
+        self.queue.enqueue(scene.now, queued, &mut self.dropped);
+        self.account(scene);
+        if !self.awaited {
+            self.serve(scene);
+        }
+    }
+
+    /// Sends what may leave now and, if more waits, asks to be called when the link is free again.
+    pub(super) fn serve(&mut self, scene: &mut Scene<'_>) {
+        self.awaited = false;
+        while self.queue.packets() > 0 {
+            if self.busy_until > scene.now {
+                self.awaited = true;
+                scene.events.push(self.busy_until, Action::Service { port: self.wire.id });
+                return;
+            }
+            let next = self.queue.dequeue(scene.now, &mut self.dropped);
+            self.account(scene);
+            let Some(packet) = next else { return };
+            if packet.ecn == Ecn::Ce && scene.arena.get(packet.handle).ecn != Ecn::Ce {
+                self.marks += 1;
+                mark(scene.arena, packet.handle);
+            }
+            if let Some(departs) = self.wire.send(packet.arrived, packet.handle, packet.bytes, scene) {
+                self.busy_until = departs;
+            }
+        }
+    }
+
+    fn account(&mut self, scene: &mut Scene<'_>) {
+        for victim in self.dropped.drain(..) {
+            self.queue_drops += 1;
+            scene.arena.discard(victim.handle);
+        }
+        self.backlog.set(scene.now, self.queue.bytes());
+    }
+
+    pub(super) fn counters(&mut self, now: SimTime) -> Counters {
+        Counters {
+            queue_drops: self.queue_drops,
+            policer_drops: self.policer_drops,
+            marks: self.marks,
+            ..Counters::of(&self.wire, &mut self.backlog, now)
+        }
+    }
+}
+
+/// Data and ACKs of one flow go opposite ways and are flows of their own to a queue.
+const fn flow_hash(flow: u32, destination: u32) -> u32 {
+    let mixed = (flow as u64) << 32 | destination as u64;
+    (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
+}

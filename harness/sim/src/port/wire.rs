@@ -1,0 +1,152 @@
+//! The link behind a queue: a server, a propagation delay, and packets in order of arrival.
+
+use std::collections::VecDeque;
+
+use super::Scene;
+use crate::error::SpecError;
+use crate::event::{Action, EventQueue};
+use crate::link::{Condition, Delivery, Fate, Impairments, Order, PacketClass, PacketInfo, Server};
+use crate::packet::Body;
+use crate::rng;
+use crate::time::SimTime;
+use crate::topology::PortPlan;
+
+/// A packet on the link, or waiting for it in a drop-tail queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OnWire {
+    /// When its last bit has left the queue.
+    pub(super) departs: SimTime,
+    pub(super) packet: u32,
+    pub(super) bytes: u32,
+}
+
+/// Stands for a packet that occupies the link but does not reach its end.
+pub(super) const LOST: u32 = u32::MAX;
+
+pub(crate) struct Wire {
+    pub(super) server: Server,
+    propagation_picos: u64,
+    pub(super) ring: VecDeque<OnWire>,
+    pub(super) id: u32,
+    /// Packets offered to a link that is down for ever.
+    stranded: u32,
+    pub(super) bytes: u64,
+    pub(super) packets: u64,
+    impaired: Option<Box<Impaired>>,
+}
+
+/// What only some links have.
+struct Impaired {
+    impairments: Impairments,
+    /// When the packets of the ring arrive: no longer a constant after they depart.
+    arrivals: VecDeque<SimTime>,
+    losses: u64,
+}
+
+impl Wire {
+    pub(super) fn new(id: u32, plan: &PortPlan<'_>, seed: u64) -> Result<Self, SpecError> {
+        let spec = &plan.link.impairments;
+        let impaired = if spec.is_none() {
+            None
+        } else {
+            let impairments = Impairments::new(spec.clone(), rng::stream(seed, "impairments", u64::from(id)))?;
+            Some(Box::new(Impaired { impairments, arrivals: VecDeque::new(), losses: 0 }))
+        };
+        Ok(Self {
+            server: Server::new(&plan.link.service),
+            propagation_picos: (SimTime::ZERO + plan.link.propagation + plan.extra_delay).as_picos(),
+            ring: VecDeque::new(),
+            id,
+            stranded: 0,
+            bytes: 0,
+            packets: 0,
+            impaired,
+        })
+    }
+
+    /// Packets that did not reach the far end.
+    pub(super) fn losses(&self) -> u64 {
+        u64::from(self.stranded) + self.impaired.as_ref().map_or(0, |impaired| impaired.losses)
+    }
+
+    /// Puts a packet onto the link no earlier than `ready`; says when it will have left the queue. A link that stays
+    /// down for ever takes the packet away.
+    #[inline]
+    pub(super) fn send(&mut self, ready: SimTime, packet: u32, bytes: u32, scene: &mut Scene<'_>) -> Option<SimTime> {
+        let Some(departs) = self.server.serve(ready, bytes) else {
+            self.stranded += 1;
+            scene.arena.discard(packet);
+            return None;
+        };
+        self.bytes += u64::from(bytes);
+        self.packets += 1;
+        let entry = OnWire { departs, packet, bytes };
+        if self.impaired.is_some() {
+            self.impair(entry, scene);
+        } else {
+            if self.ring.is_empty() {
+                let arrives = departs.plus_picos(self.propagation_picos);
+                scene.events.push(arrives, Action::Head { port: self.id });
+            }
+            self.ring.push_back(entry);
+        }
+        Some(departs)
+    }
+
+    /// Takes the first packet off the link and schedules the next one; `None` if it was lost on the way.
+    #[inline]
+    pub(super) fn arrive(&mut self, events: &mut EventQueue) -> Option<u32> {
+        let entry = self.ring.pop_front()?;
+        let next = match &mut self.impaired {
+            None => self.ring.front().map(|next| next.departs.plus_picos(self.propagation_picos)),
+            Some(impaired) => {
+                impaired.arrivals.pop_front();
+                impaired.arrivals.front().copied()
+            }
+        };
+        if let Some(arrives) = next {
+            events.push(arrives, Action::Head { port: self.id });
+        }
+        (entry.packet != LOST).then_some(entry.packet)
+    }
+
+    /// Lets the link do to a packet what it does. It has used its share of the link whatever becomes of it.
+    fn impair(&mut self, entry: OnWire, scene: &mut Scene<'_>) {
+        let Some(impaired) = self.impaired.as_mut() else { return };
+        let packet = scene.arena.get(entry.packet);
+        let class = if matches!(packet.body, Body::Ack { .. }) { PacketClass::PureAck } else { PacketClass::Data };
+        let fate = impaired.impairments.judge(entry.departs, &PacketInfo { flow: packet.flow, class });
+        let gone = OnWire { packet: LOST, ..entry };
+        match fate {
+            Fate::Delivered(Delivery { at, order, condition: Condition::Intact, copies }) => {
+                let arrives = at.plus_picos(self.propagation_picos);
+                for _ in 1..copies {
+                    let twin = scene.arena.duplicate(entry.packet);
+                    scene.events.push(arrives, Action::Stray { port: self.id, packet: twin });
+                }
+                if order == Order::HeldBack {
+                    scene.events.push(arrives, Action::Stray { port: self.id, packet: entry.packet });
+                    self.enqueue(gone, entry.departs, scene.events);
+                } else {
+                    self.enqueue(entry, arrives, scene.events);
+                }
+            }
+            Fate::Delivered(Delivery { condition: Condition::Corrupt, .. }) | Fate::Lost(_) => {
+                impaired.losses += 1;
+                scene.arena.discard(entry.packet);
+                self.enqueue(gone, entry.departs, scene.events);
+            }
+        }
+    }
+
+    /// Appends to the ring of an impaired link. What is gone leaves the ring as soon as its turn comes.
+    fn enqueue(&mut self, entry: OnWire, arrives: SimTime, events: &mut EventQueue) {
+        let Some(impaired) = self.impaired.as_mut() else { return };
+        let arrives = impaired.arrivals.back().map_or(arrives, |last| arrives.max(*last));
+        if self.ring.is_empty() {
+            events.push(arrives, Action::Head { port: self.id });
+        }
+        impaired.arrivals.push_back(arrives);
+        self.ring.push_back(entry);
+    }
+}

@@ -1,0 +1,386 @@
+//! The run itself: events in order, packets from node to node.
+
+use cc_algos::{Oracle, PathId, Setup, Span, Timestamp};
+use transport::flow::Workspace;
+
+use crate::endpoint::{self, Desk, Poll, ReceivingEnd, Route, SendingEnd};
+use crate::error::{SimError, SpecError};
+use crate::event::{Action, EventQueue};
+use crate::framing;
+use crate::ids::FlowId;
+use crate::measure::Measures;
+use crate::outcome::{FlowOutcome, Outcome, Work};
+use crate::packet::{Arena, Body, Packet};
+use crate::port::{Port, Scene};
+use crate::rng;
+use crate::source::Chunk;
+use crate::spec::{Experiment, FlowSpec, Knowledge, Start};
+use crate::time::SimTime;
+use crate::topology::{Node, Wiring};
+
+/// Runs an experiment to its end.
+///
+/// # Errors
+///
+/// If the experiment is invalid; the other errors of [`SimError`] are defects of this program.
+pub fn run(experiment: &Experiment) -> Result<Outcome, SimError> {
+    experiment.validate()?;
+    let mut simulation = Simulation::new(experiment)?;
+    simulation.run()?;
+    Ok(simulation.finish())
+}
+
+/// How far a flow has come.
+enum Stage {
+    Waiting,
+    Active(Box<(SendingEnd, ReceivingEnd)>),
+    Done,
+}
+
+struct Simulation<'a> {
+    experiment: &'a Experiment,
+    wiring: Wiring<'a>,
+    now: SimTime,
+    events: EventQueue,
+    arena: Arena,
+    ports: Vec<Port>,
+    /// Where each port leads.
+    ends: Vec<Node>,
+    flows: Vec<Stage>,
+    /// Flows that begin when another has arrived, by that other.
+    followers: Vec<Vec<(u32, Span)>>,
+    /// Flows that have not finished and some day may.
+    open_flows: usize,
+    outcomes: Vec<FlowOutcome>,
+    work: Workspace<Chunk>,
+    measures: Measures,
+    done: Work,
+}
+
+impl<'a> Simulation<'a> {
+    fn new(experiment: &'a Experiment) -> Result<Self, SimError> {
+        let wiring = Wiring::new(&experiment.topology);
+        let invalid = |error: SpecError| SimError::Invalid { what: "link".into(), problem: error.to_string() };
+        let ports = wiring.ports.iter().zip(0..).map(|(plan, id)| Port::new(id, plan, experiment.seed));
+        let ports = ports.collect::<Result<_, _>>().map_err(invalid)?;
+        let mut simulation = Self {
+            experiment,
+            now: SimTime::ZERO,
+            events: EventQueue::new(rng::derive(experiment.seed, "ties", 0), mean_gap_picos(experiment, &wiring)),
+            arena: Arena::default(),
+            ports,
+            ends: wiring.ports.iter().map(|plan| plan.to).collect(),
+            flows: experiment.flows.iter().map(|_| Stage::Waiting).collect(),
+            followers: vec![Vec::new(); experiment.flows.len()],
+            open_flows: experiment.flows.len(),
+            outcomes: experiment.flows.iter().map(|flow| measure_path(&wiring, flow, experiment)).collect(),
+            work: Workspace::default(),
+            measures: Measures::new(experiment, &wiring),
+            done: Work::default(),
+            wiring,
+        };
+        simulation.schedule_starts();
+        Ok(simulation)
+    }
+
+    fn schedule_starts(&mut self) {
+        for (flow, spec) in (0..).zip(&self.experiment.flows) {
+            match spec.start {
+                Start::At(at) => self.events.push(SimTime::from_timestamp(at), Action::Start { flow }),
+                Start::After { flow: leader, delay } => self.followers[leader.0 as usize].push((flow, delay)),
+            }
+        }
+        if self.experiment.sample_every.is_some() {
+            self.events.push(SimTime::ZERO, Action::Sample);
+        }
+    }
+
+    fn run(&mut self) -> Result<(), SimError> {
+        let end = SimTime::ZERO + self.experiment.duration;
+        while self.open_flows > 0 {
+            let Some((at, action)) = self.events.pop() else { break };
+            if at > end {
+                break;
+            }
+            self.now = at;
+            self.done.events += 1;
+            self.act(action)?;
+        }
+        if self.open_flows > 0 {
+            self.now = end;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn act(&mut self, action: Action) -> Result<(), SimError> {
+        match action {
+            Action::Head { port } => {
+                let mut scene = Scene { now: self.now, arena: &mut self.arena, events: &mut self.events };
+                match self.ports[port as usize].arrive(&mut scene) {
+                    Some(packet) => self.deliver(port, packet),
+                    None => Ok(()),
+                }
+            }
+            Action::Service { port } => {
+                let mut scene = Scene { now: self.now, arena: &mut self.arena, events: &mut self.events };
+                self.ports[port as usize].serve(&mut scene);
+                Ok(())
+            }
+            Action::Stray { port, packet } => self.deliver(port, packet),
+            Action::Start { flow } => self.start(flow),
+            Action::WakeSender { flow } => self.wake_sender(flow),
+            Action::WakeReceiver { flow } => self.wake_receiver(flow),
+            Action::Sample => {
+                self.sample();
+                Ok(())
+            }
+        }
+    }
+
+    /// A packet has crossed the link behind `port`.
+    #[inline]
+    fn deliver(&mut self, port: u32, packet: u32) -> Result<(), SimError> {
+        self.done.packet_hops += 1;
+        match self.ends[port as usize] {
+            Node::Switch(switch) => {
+                let next = self.wiring.router.route(switch, self.arena.get(packet));
+                self.offer(next, packet);
+                Ok(())
+            }
+            Node::Host(_) => self.receive(packet),
+        }
+    }
+
+    #[inline]
+    fn offer(&mut self, port: u32, packet: u32) {
+        let mut scene = Scene { now: self.now, arena: &mut self.arena, events: &mut self.events };
+        self.ports[port as usize].offer(packet, &mut scene);
+    }
+
+    fn receive(&mut self, handle: u32) -> Result<(), SimError> {
+        let packet = self.arena.take(handle);
+        match packet.body {
+            Body::Ack { frame } => self.receive_ack(packet.flow, frame),
+            Body::Data { .. } | Body::Ping => self.receive_data(&packet),
+        }
+    }
+
+    fn receive_ack(&mut self, flow: u32, frame: u32) -> Result<(), SimError> {
+        let Stage::Active(ends) = &mut self.flows[flow as usize] else {
+            self.arena.release_ack(frame);
+            return Ok(());
+        };
+        let mut desk = Desk { now: self.now, arena: &mut self.arena, work: &mut self.work };
+        ends.0.on_ack(frame, &mut desk)?;
+        self.pump(flow)
+    }
+
+    fn receive_data(&mut self, packet: &Packet) -> Result<(), SimError> {
+        self.done.data_packets += 1;
+        let Stage::Active(ends) = &mut self.flows[packet.flow as usize] else { return Ok(()) };
+        let receiving = &mut ends.1;
+        receiving.on_packet(packet, self.now);
+        self.measures.delay(packet, self.now);
+        let complete = receiving.is_complete();
+        self.acknowledge(packet.flow)?;
+        if complete {
+            self.arrived(packet.flow);
+        }
+        Ok(())
+    }
+
+    /// Sends the acknowledgement that is due, or arranges to be woken when it is.
+    fn acknowledge(&mut self, flow: u32) -> Result<(), SimError> {
+        let Stage::Active(ends) = &mut self.flows[flow as usize] else { return Ok(()) };
+        let receiving = &mut ends.1;
+        let mut desk = Desk { now: self.now, arena: &mut self.arena, work: &mut self.work };
+        let ack = receiving.poll_ack(&mut desk);
+        if let Some(at) = receiving.receiver.next_timeout().map(SimTime::from_timestamp)
+            && at < receiving.wake_at
+        {
+            receiving.wake_at = at;
+            self.events.push(at.max(self.now), Action::WakeReceiver { flow });
+        }
+        let Some(packet) = ack else { return Ok(()) };
+        self.check_wire(packet)?;
+        self.offer(self.experiment.flows[flow as usize].destination.0, packet);
+        Ok(())
+    }
+
+    /// Every byte of a flow has arrived, perhaps not for the first time.
+    fn arrived(&mut self, flow: u32) {
+        let outcome = &mut self.outcomes[flow as usize];
+        if outcome.received.is_some() {
+            return;
+        }
+        outcome.received = Some(self.now.to_timestamp());
+        for (follower, delay) in std::mem::take(&mut self.followers[flow as usize]) {
+            self.events.push(self.now + delay, Action::Start { flow: follower });
+        }
+    }
+
+    fn start(&mut self, flow: u32) -> Result<(), SimError> {
+        let experiment = self.experiment;
+        let spec = &experiment.flows[flow as usize];
+        let now = self.now.to_timestamp();
+        let outcome = &mut self.outcomes[flow as usize];
+        outcome.started = Some(now);
+        let contestant = &experiment.contestants[spec.contestant];
+        let seed = rng::derive(experiment.seed, "controller", u64::from(flow));
+        let mut setup = Setup::new(now, experiment.endpoints.sender.mtu, seed);
+        setup.local_line_rate = Some(self.wiring.ports[spec.source.0 as usize].mean_rate(experiment.duration));
+        if contestant.knowledge == Knowledge::Oracle {
+            setup.oracle = Some(Oracle { base_rtt: outcome.base_rtt, bottleneck: outcome.bottleneck });
+        }
+        let route = Route { now, balancer: endpoint::balancer(experiment.balance, experiment.seed, flow) };
+        let controller = (contestant.build)(&setup);
+        let sending = SendingEnd::new(flow, spec, &experiment.endpoints, controller, route);
+        let receiving = ReceivingEnd::new(flow, spec, &experiment.endpoints);
+        self.flows[flow as usize] = Stage::Active(Box::new((sending, receiving)));
+        self.pump(flow)
+    }
+
+    fn wake_sender(&mut self, flow: u32) -> Result<(), SimError> {
+        let Stage::Active(ends) = &mut self.flows[flow as usize] else { return Ok(()) };
+        if ends.0.wake_at > self.now {
+            return Ok(());
+        }
+        ends.0.wake_at = SimTime::MAX;
+        let mut desk = Desk { now: self.now, arena: &mut self.arena, work: &mut self.work };
+        ends.0.on_wake(&mut desk);
+        self.pump(flow)
+    }
+
+    fn wake_receiver(&mut self, flow: u32) -> Result<(), SimError> {
+        let Stage::Active(ends) = &mut self.flows[flow as usize] else { return Ok(()) };
+        if ends.1.wake_at > self.now {
+            return Ok(());
+        }
+        ends.1.wake_at = SimTime::MAX;
+        self.acknowledge(flow)
+    }
+
+    /// Sends what may be sent, then arranges the sender's next wake-up or ends the flow.
+    fn pump(&mut self, flow: u32) -> Result<(), SimError> {
+        let source = self.experiment.flows[flow as usize].source.0;
+        let gate_opens = loop {
+            let Stage::Active(ends) = &mut self.flows[flow as usize] else { return Ok(()) };
+            let mut desk = Desk { now: self.now, arena: &mut self.arena, work: &mut self.work };
+            match ends.0.poll(&mut desk) {
+                Poll::Packet(packet) => {
+                    self.check_wire(packet)?;
+                    self.offer(source, packet);
+                }
+                Poll::Idle => break None,
+                Poll::Blocked(until) => break until,
+            }
+        };
+        let Stage::Active(ends) = &mut self.flows[flow as usize] else { return Ok(()) };
+        let now = self.now.to_timestamp();
+        if ends.0.source.is_done(now) {
+            self.complete(flow);
+            return Ok(());
+        }
+        if let Some(at) = ends.0.next_wake(now, gate_opens).map(SimTime::from_timestamp)
+            && at < ends.0.wake_at
+        {
+            // A time that floors to the current nanosecond must still lie ahead.
+            let at = at.max(self.now);
+            ends.0.wake_at = at;
+            self.events.push(at, Action::WakeSender { flow });
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self, flow: u32) {
+        self.arrived(flow);
+        let outcome = &mut self.outcomes[flow as usize];
+        outcome.completed = Some(self.now.to_timestamp());
+        if let Stage::Active(ends) = std::mem::replace(&mut self.flows[flow as usize], Stage::Done) {
+            record(outcome, &ends, self.now.to_timestamp(), self.experiment.endpoints.sender.mtu);
+        }
+        self.open_flows -= 1;
+    }
+
+    fn check_wire(&self, packet: u32) -> Result<(), SimError> {
+        if !self.experiment.check_wire {
+            return Ok(());
+        }
+        let packet = self.arena.get(packet);
+        // Data is numbered for a receiver that knows what the sender knows to be acknowledged; nobody acknowledges ACKs.
+        let largest_acked = match (&self.flows[packet.flow as usize], packet.body) {
+            (Stage::Active(ends), Body::Data { .. } | Body::Ping) => ends.0.sender.largest_acked(PathId(0)),
+            _ => None,
+        };
+        framing::check(packet, largest_acked, &self.arena)
+    }
+
+    fn sample(&mut self) {
+        let active = (0..).zip(&self.flows).filter_map(|(flow, stage)| match stage {
+            Stage::Active(ends) => Some((FlowId(flow), &**ends)),
+            Stage::Waiting | Stage::Done => None,
+        });
+        self.measures.sample(self.now, active, &mut self.ports, &mut self.arena);
+        if let Some(interval) = self.experiment.sample_every {
+            self.events.push(self.now + interval, Action::Sample);
+        }
+    }
+
+    fn finish(mut self) -> Outcome {
+        let (now, mtu) = (self.now.to_timestamp(), self.experiment.endpoints.sender.mtu);
+        for (outcome, stage) in self.outcomes.iter_mut().zip(&self.flows) {
+            if let Stage::Active(ends) = stage {
+                record(outcome, ends, now, mtu);
+            }
+        }
+        let (ports, delays, samples) = self.measures.finish(self.now, &mut self.ports, &mut self.arena);
+        Outcome { flows: self.outcomes, ports, delays, samples, ended_at: now, work: self.done }
+    }
+}
+
+/// Copies what the engine counted into a flow's outcome.
+fn record(outcome: &mut FlowOutcome, ends: &(SendingEnd, ReceivingEnd), now: Timestamp, mtu: u64) {
+    let (sending, receiving) = ends;
+    let stats = sending.sender.stats(PathId(0));
+    outcome.size = sending.source.final_size(now);
+    outcome.wire_size = outcome.size.map(|size| framing::wire_size(size, mtu));
+    outcome.delivered = receiving.delivered;
+    outcome.packets_sent = sending.count.packets;
+    outcome.bytes_sent = sending.count.bytes;
+    outcome.retransmitted = sending.count.again;
+    outcome.lost = stats.totals.lost.packets;
+    outcome.spurious = stats.totals.spurious.packets;
+    outcome.marked = stats.totals.marked.packets;
+    outcome.timeouts = stats.totals.probe_timeouts;
+    outcome.min_rtt = stats.min_rtt;
+}
+
+/// Base RTT and bottleneck of a flow's path, before anything was sent.
+fn measure_path(wiring: &Wiring<'_>, flow: &FlowSpec, experiment: &Experiment) -> FlowOutcome {
+    let mtu = experiment.endpoints.sender.mtu as u32;
+    let there = framing::probe(flow.destination, mtu);
+    let back = framing::probe(flow.source, framing::smallest_ack());
+    let forward = wiring.path(flow.source, &there);
+    let base = |path: &[usize], bytes| path.iter().map(|port| wiring.ports[*port].crossing(bytes)).sum::<u64>();
+    let backward = wiring.path(flow.destination, &back);
+    let picos = base(&forward, mtu) + base(&backward, framing::smallest_ack());
+    let bottleneck = forward.iter().map(|port| wiring.ports[*port].mean_rate(experiment.duration)).min();
+    FlowOutcome {
+        base_rtt: SimTime::from_picos(picos).since(SimTime::ZERO),
+        bottleneck: bottleneck.unwrap_or_default(),
+        ..FlowOutcome::default()
+    }
+}
+
+/// About how long it is from one event to the next when every link is half busy with full packets and their ACKs.
+fn mean_gap_picos(experiment: &Experiment, wiring: &Wiring<'_>) -> u64 {
+    let mtu_bits = experiment.endpoints.sender.mtu.max(1) as f64 * 8.0;
+    let active = (experiment.flows.len() as f64 * 12.0).min(wiring.ports.len() as f64) / wiring.ports.len() as f64;
+    let packets_per_second: f64 =
+        wiring.ports.iter().map(|plan| plan.mean_rate(experiment.duration).as_bps() as f64 / mtu_bits).sum();
+    (1e12 / (packets_per_second * active).max(1e-3)) as u64
+}
+
+#[cfg(test)]
+mod tests;
