@@ -3,17 +3,17 @@
 //! A packet's sojourn is its time in the queue. Once sojourns have stayed at or above the *target* for an *interval*, a
 //! packet is dropped, and while they stay there the next ones follow ever faster:
 //!
-//! > next drop = last drop + interval / √count (section 5.3's control law)
+//! > next drop = last drop + interval / √count (the control law, section 5.6)
 //!
 //! `count` counts the drops since dropping began. If dropping begins again within 16 intervals of when the next drop
 //! would have been due, it resumes at the rate that was needed before (section 5.5). The queue is left alone while it
-//! holds no more than one MTU, for the link would starve (section 5.4).
+//! holds no more than one MTU, for the link would starve (sections 4.1 and 5.6).
 //!
 //! | parameter | default | from |
 //! |---|---|---|
 //! | `target` | 5 ms | RFC 8289, section 4.3 |
-//! | `interval` | 100 ms | RFC 8289, section 4.3: about the longest common round trip |
-//! | `mtu` | 1 514 bytes | RFC 8289, section 5.4: the largest packet of the interface; Ethernet with its header |
+//! | `interval` | 100 ms | section 4.2: about the longest common round trip |
+//! | `mtu` | 1 514 bytes | section 5.3: the MTU of the interface; Ethernet's with its header |
 //! | `capacity` | 1 000 packets | Linux, `tc-codel(8)` |
 //!
 //! Differences from the reference:
@@ -101,6 +101,8 @@ pub(super) struct Work<'a> {
     pub(super) now: SimTime,
     pub(super) parameters: &'a CodelParameters,
     pub(super) queue: &'a mut Fifo,
+    /// Bytes that wait in other queues for the same link: they keep it busy too (RFC 8289, section 4.4).
+    pub(super) bytes_elsewhere: u64,
     pub(super) counts: &'a mut Counts,
     pub(super) dropped: &'a mut Vec<Queued>,
 }
@@ -164,7 +166,8 @@ impl Controller {
             return None;
         };
         let sojourn = SimTime::ZERO.plus_picos(work.now.picos_since(packet.arrived));
-        if sojourn < SimTime::ZERO + work.parameters.target || work.queue.bytes() <= u64::from(work.parameters.mtu) {
+        let backlog = work.queue.bytes() + work.bytes_elsewhere;
+        if sojourn < SimTime::ZERO + work.parameters.target || backlog <= u64::from(work.parameters.mtu) {
             self.above_until = None;
             return Some((packet, false));
         }
@@ -217,7 +220,7 @@ impl Discipline for Codel {
 
     fn dequeue(&mut self, now: SimTime, dropped: &mut Vec<Queued>) -> Option<Queued> {
         let Self { spec, controller, queue, counts } = self;
-        controller.dequeue(Work { now, parameters: &spec.parameters, queue, counts, dropped })
+        controller.dequeue(Work { now, parameters: &spec.parameters, queue, bytes_elsewhere: 0, counts, dropped })
     }
 
     fn bytes(&self) -> u64 {

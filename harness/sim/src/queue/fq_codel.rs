@@ -8,9 +8,9 @@
 //!
 //! | parameter | default | from |
 //! |---|---|---|
-//! | `queues` | 1 024 | RFC 8290, section 5.2.3 |
+//! | `queues` | 1 024 | RFC 8290, section 5.2.5 |
 //! | `quantum` | 1 514 bytes | section 5.2.4: one packet of Ethernet |
-//! | `capacity` | 10 240 packets | section 5.2.1 |
+//! | `capacity` | 10 240 packets | section 5.2.3 |
 //! | `batch` | 64 packets | section 4.1: half of the fattest queue, up to 64 packets |
 //! | `codel` | 5 ms, 100 ms, ECN | RFC 8289; Linux, `tc-fq_codel(8)` |
 //!
@@ -19,9 +19,10 @@
 //! | what | RFC 8290 | Linux | here |
 //! |---|---|---|---|
 //! | hash | of addresses, protocol and ports, seeded | the kernel's | of [`Queued::flow`], seeded |
-//! | overflow | half the fattest queue, ≤ 64 packets | half its bytes, ≤ 64 packets | as Linux |
+//! | overflow | half the packets of the fattest queue, ≤ 64 | half its bytes, ≤ 64 packets | as the RFC, but at least one |
 //! | CoDel's count on overflow | – | raised by the packets dropped | untouched |
-//! | CoDel's MTU test | the queue's own bytes | bytes of all queues | as the RFC |
+//! | turn ends at | credit below zero | credit not above zero | as Linux |
+//! | CoDel's MTU test | bytes of all queues (RFC 8289, section 4.4) | the same | the same |
 //! | new queue run empty | to the end of the old line | removed if no old queue is there | as the RFC |
 
 use std::collections::VecDeque;
@@ -114,19 +115,15 @@ impl FqCodel {
         ((hash * u64::from(self.spec.queues)) >> 32) as u32
     }
 
-    /// Drops from the head of the fattest queue: half its bytes, but no more than a batch.
+    /// Drops half the packets of the fattest queue from its head, but no more than a batch.
     fn drop_from_fattest(&mut self, dropped: &mut Vec<Queued>) {
         let Some(fattest) = self.queues.iter_mut().max_by_key(|queue| queue.fifo.bytes()) else { return };
-        let goal = fattest.fifo.bytes() / 2;
-        for _ in 0..self.spec.batch {
-            let Some(victim) = fattest.fifo.pop() else { break };
+        let victims = (fattest.fifo.packets() / 2).clamp(1, u64::from(self.spec.batch));
+        for victim in (0..victims).map_while(|_| fattest.fifo.pop()) {
             self.bytes -= u64::from(victim.bytes);
             self.packets -= 1;
             self.counts.overflowed += 1;
             dropped.push(victim);
-            if fattest.fifo.bytes() <= goal {
-                break;
-            }
         }
     }
 }
@@ -163,7 +160,9 @@ impl Discipline for FqCodel {
             let (bytes, packets) = (queue.fifo.bytes(), queue.fifo.packets());
             let FlowQueue { fifo, controller, .. } = queue;
             let parameters = &self.spec.codel;
-            let sent = controller.dequeue(Work { now, parameters, queue: fifo, counts: &mut self.counts, dropped });
+            let bytes_elsewhere = self.bytes - bytes;
+            let counts = &mut self.counts;
+            let sent = controller.dequeue(Work { now, parameters, queue: fifo, bytes_elsewhere, counts, dropped });
             self.bytes -= bytes - queue.fifo.bytes();
             self.packets -= packets - queue.fifo.packets();
             if let Some(packet) = sent {
