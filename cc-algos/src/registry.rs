@@ -15,7 +15,7 @@
 //! ```
 
 use core::fmt;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::controller::{Controller, Setup};
@@ -221,13 +221,13 @@ fn parse_scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Args {
     algorithm: String,
-    values: BTreeMap<&'static str, (Value, Given)>,
+    values: BTreeMap<&'static str, (Value, Origin)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Given {
-    Explicitly,
-    ByDefault,
+enum Origin {
+    Default,
+    Given,
 }
 
 macro_rules! getter {
@@ -270,8 +270,8 @@ impl Args {
 impl fmt::Display for Args {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.algorithm)?;
-        let explicit = self.values.iter().filter(|(_, (_, given))| *given == Given::Explicitly);
-        for (index, (name, (value, _))) in explicit.enumerate() {
+        let given = self.values.iter().filter(|(_, (_, origin))| *origin == Origin::Given);
+        for (index, (name, (value, _))) in given.enumerate() {
             write!(f, "{}{name}={value}", if index == 0 { '?' } else { '&' })?;
         }
         Ok(())
@@ -391,14 +391,18 @@ impl Registry {
         };
         let algorithm = self.find(name)?;
         let mut values: BTreeMap<_, _> =
-            algorithm.params.iter().map(|param| (param.name, (param.default, Given::ByDefault))).collect();
+            algorithm.params.iter().map(|param| (param.name, (param.default, Origin::Default))).collect();
+        let mut seen = BTreeSet::new();
         for pair in query.into_iter().flat_map(|query| query.split('&')) {
             let (key, text) = pair.split_once('=').ok_or_else(|| RegistryError::Malformed { spec: spec.to_owned() })?;
             let param = find_param(algorithm, key)?;
-            let value = parse_param(algorithm, param, text)?;
-            if let Some((_, Given::Explicitly)) = values.insert(param.name, (value, Given::Explicitly)) {
+            if !seen.insert(param.name) {
                 return Err(RegistryError::Repeated { algorithm: name.to_owned(), name: key.to_owned() });
             }
+            let value = parse_param(algorithm, param, text)?;
+            // The default, spelt out, is still the default: both spellings mean the same experiment.
+            let origin = if value == param.default { Origin::Default } else { Origin::Given };
+            values.insert(param.name, (value, origin));
         }
         Ok(Args { algorithm: name.to_owned(), values })
     }
@@ -487,3 +491,6 @@ fn edit_distance(a: &str, b: &str) -> usize {
     }
     row[b.len()]
 }
+
+#[cfg(test)]
+mod tests;

@@ -233,7 +233,7 @@ proptest! {
     ) {
         for name in names() {
             let (mut flow, mut lost) = (Driver::new(build(&name, &setup())), Vec::new());
-            let mut forked: Option<(Driver<Box<dyn Controller>>, Vec<PacketRecord>)> = None;
+            let mut forked = None;
             for (index, op) in ops.iter().enumerate() {
                 if index == fork {
                     forked = Some((flow.fork(), lost.clone()));
