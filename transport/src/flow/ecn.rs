@@ -62,16 +62,19 @@ impl EcnValidator {
     }
 
     /// Whether the next packet may be marked as capable.
+    #[inline]
     pub(crate) const fn may_mark(&self) -> bool {
         matches!(self.state, State::Testing | State::Capable | State::Trusted)
     }
 
     /// Whether marks that come back mean anything.
+    #[inline]
     pub(crate) const fn listens(&self) -> bool {
         !matches!(self.state, State::Off | State::Failed)
     }
 
     /// A packet left with `codepoint`.
+    #[inline]
     pub(crate) fn on_sent(&mut self, codepoint: Ecn) {
         self.sent.count(codepoint);
         if self.state == State::Testing && self.sent.total() >= TEST_PACKETS {
@@ -95,7 +98,8 @@ impl EcnValidator {
 
     /// An acknowledgement that raised the largest acknowledged number came with `reported` counts. Of the packets that it
     /// newly acknowledged, `acked` were sent with each codepoint.
-    pub(crate) fn on_ack(&mut self, reported: Option<EcnCounts>, acked: EcnCounts) -> EcnOutcome {
+    #[inline]
+    pub(crate) fn on_ack(&mut self, reported: Option<EcnCounts>, acked: &EcnCounts) -> EcnOutcome {
         match self.state {
             State::Off | State::Failed => EcnOutcome::Nothing,
             State::Trusted => reported.map_or(EcnOutcome::Nothing, |reported| self.grow(reported)),
@@ -103,7 +107,8 @@ impl EcnValidator {
         }
     }
 
-    fn validate(&mut self, reported: Option<EcnCounts>, acked: EcnCounts) -> EcnOutcome {
+    #[inline]
+    fn validate(&mut self, reported: Option<EcnCounts>, acked: &EcnCounts) -> EcnOutcome {
         let Some(reported) = reported else {
             // Without marked packets among the acknowledged ones nothing has to be reported.
             return if acked.total() > 0 { self.fail() } else { EcnOutcome::Nothing };
@@ -122,6 +127,7 @@ impl EcnValidator {
         self.grow(reported)
     }
 
+    #[inline]
     fn grow(&mut self, reported: EcnCounts) -> EcnOutcome {
         let growth = reported.since(self.reported).unwrap_or_default();
         self.reported = reported;
@@ -158,7 +164,7 @@ mod tests {
         assert!(ecn.may_mark());
         ecn.on_sent(Ecn::Ect0);
         assert!(!ecn.may_mark());
-        assert_eq!(ecn.on_ack(Some(counts(1, 0, 1)), counts(2, 0, 0)), EcnOutcome::Growth(counts(1, 0, 1)));
+        assert_eq!(ecn.on_ack(Some(counts(1, 0, 1)), &counts(2, 0, 0)), EcnOutcome::Growth(counts(1, 0, 1)));
         assert!(ecn.may_mark());
     }
 
@@ -179,7 +185,7 @@ mod tests {
         ];
         for (what, reported, expected) in cases {
             let mut ecn = tested(10);
-            assert_eq!(ecn.on_ack(reported, counts(4, 0, 0)), expected, "{what}");
+            assert_eq!(ecn.on_ack(reported, &counts(4, 0, 0)), expected, "{what}");
             assert_eq!(ecn.may_mark(), expected != failed, "{what}");
         }
     }
@@ -187,9 +193,9 @@ mod tests {
     #[test]
     fn counts_that_go_backwards_fail_the_path_for_good() {
         let mut ecn = tested(10);
-        ecn.on_ack(Some(counts(5, 0, 2)), counts(7, 0, 0));
-        assert_eq!(ecn.on_ack(Some(counts(6, 0, 1)), counts(0, 0, 0)), EcnOutcome::Failed);
-        assert_eq!(ecn.on_ack(Some(counts(10, 0, 0)), counts(3, 0, 0)), EcnOutcome::Nothing);
+        ecn.on_ack(Some(counts(5, 0, 2)), &counts(7, 0, 0));
+        assert_eq!(ecn.on_ack(Some(counts(6, 0, 1)), &counts(0, 0, 0)), EcnOutcome::Failed);
+        assert_eq!(ecn.on_ack(Some(counts(10, 0, 0)), &counts(3, 0, 0)), EcnOutcome::Nothing);
         assert!(!ecn.may_mark());
     }
 
@@ -204,8 +210,8 @@ mod tests {
     #[test]
     fn a_trusted_network_is_taken_at_its_word_except_backwards() {
         let mut ecn = EcnValidator::new(EcnMode::Trust);
-        assert_eq!(ecn.on_ack(None, counts(3, 0, 0)), EcnOutcome::Nothing);
-        assert_eq!(ecn.on_ack(Some(counts(0, 0, 5)), counts(5, 0, 0)), EcnOutcome::Growth(counts(0, 0, 5)));
+        assert_eq!(ecn.on_ack(None, &counts(3, 0, 0)), EcnOutcome::Nothing);
+        assert_eq!(ecn.on_ack(Some(counts(0, 0, 5)), &counts(5, 0, 0)), EcnOutcome::Growth(counts(0, 0, 5)));
         assert!(ecn.goes_backwards(counts(9, 0, 4)));
         assert!(!ecn.goes_backwards(counts(0, 0, 5)));
         assert!(ecn.may_mark());
@@ -215,6 +221,6 @@ mod tests {
     fn off_means_off() {
         let mut ecn = EcnValidator::new(EcnMode::Off);
         assert!(!ecn.may_mark());
-        assert_eq!(ecn.on_ack(Some(counts(0, 0, 5)), counts(0, 0, 0)), EcnOutcome::Nothing);
+        assert_eq!(ecn.on_ack(Some(counts(0, 0, 5)), &counts(0, 0, 0)), EcnOutcome::Nothing);
     }
 }

@@ -94,7 +94,7 @@ impl<C: Content> Path<C> {
         }
         let nothing_else = batch.newly_acked.is_zero() && batch.newly_lost.is_zero();
         let cause = if nothing_else { Cause::Spurious } else { Cause::Ack };
-        self.conclude(context, cause, batch, work);
+        self.conclude(context, cause, &mut batch, work);
         Ok(())
     }
 
@@ -184,7 +184,7 @@ impl<C: Content> Path<C> {
         if self.largest_acked.is_some_and(|before| ack.largest <= before) {
             return;
         }
-        match self.ecn.on_ack(ack.ecn, batch.acked_as) {
+        match self.ecn.on_ack(ack.ecn, &batch.acked_as) {
             EcnOutcome::Nothing => {}
             EcnOutcome::Failed => {
                 batch.ecn_failed = true;
@@ -249,12 +249,12 @@ impl<C: Content> Path<C> {
     }
 
     /// Hands the batch to the controller, with the sender as it is after it.
-    fn conclude(&mut self, context: Context<'_>, cause: Cause, mut batch: Batch, work: &mut Workspace<C>) {
+    fn conclude(&mut self, context: Context<'_>, cause: Cause, batch: &mut Batch, work: &mut Workspace<C>) {
         let Context { now, config, siblings } = context;
         if !batch.newly_lost.is_zero() {
-            self.weigh_losses(config, &mut batch, work);
+            self.weigh_losses(config, batch, work);
         }
-        self.count(&batch);
+        self.count(batch);
         if batch.prior_in_flight > 0 && self.ledger.in_flight_packets() == 0 {
             self.idle_since = Some(now);
         }
@@ -326,15 +326,15 @@ impl<C: Content> Path<C> {
             Some(consecutive) => Cause::Timeout { consecutive },
             None => Cause::LossTimer,
         };
-        self.conclude(context, cause, batch, work);
+        self.conclude(context, cause, &mut batch, work);
     }
 
     fn on_probe_timeout(&mut self, context: Context<'_>, work: &mut Workspace<C>) {
         self.probes.expired = self.probes.expired.saturating_add(1);
         self.probes.owed = self.detector.probes();
         self.totals.probe_timeouts += 1;
-        let batch = Batch::new(self.ledger.in_flight_bytes(), work);
-        self.conclude(context, Cause::Timeout { consecutive: self.probes.expired }, batch, work);
+        let mut batch = Batch::new(self.ledger.in_flight_bytes(), work);
+        self.conclude(context, Cause::Timeout { consecutive: self.probes.expired }, &mut batch, work);
     }
 }
 

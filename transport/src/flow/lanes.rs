@@ -67,6 +67,7 @@ impl Lanes {
     }
 
     /// The lane of an entropy, made if there is none.
+    #[inline]
     pub(crate) fn of(&mut self, entropy: Entropy) -> LaneId {
         match self.lanes.get(self.current.0 as usize) {
             Some(lane) if lane.entropy == entropy => self.current,
@@ -122,6 +123,7 @@ impl Lanes {
     }
 
     /// The packet at position `seq` was acknowledged; returns whether a later one of its lane had been before.
+    #[inline]
     pub(crate) fn on_acked(&mut self, id: LaneId, seq: u32) -> bool {
         let lane = &mut self.lanes[id.0 as usize];
         let end = seq.wrapping_add(1);
@@ -138,12 +140,14 @@ impl Lanes {
     }
 
     /// How far the largest acknowledged packet of a lane is ahead of the packet at position `seq`; zero if behind.
+    #[inline]
     pub(crate) fn lead(&self, id: LaneId, seq: u32) -> u32 {
         let lead = self.lanes[id.0 as usize].acked_end.wrapping_sub(1).wrapping_sub(seq) as i32;
         lead.max(0) as u32
     }
 
     /// A lane on which something new was acknowledged since it was last returned here.
+    #[inline]
     pub(crate) fn take_advanced(&mut self) -> Option<LaneId> {
         let id = self.advanced.pop()?;
         self.lanes[id.0 as usize].advanced = false;
@@ -153,12 +157,14 @@ impl Lanes {
 
 impl Index<LaneId> for Lanes {
     type Output = Lane;
+    #[inline]
     fn index(&self, id: LaneId) -> &Lane {
         &self.lanes[id.0 as usize]
     }
 }
 
 impl IndexMut<LaneId> for Lanes {
+    #[inline]
     fn index_mut(&mut self, id: LaneId) -> &mut Lane {
         &mut self.lanes[id.0 as usize]
     }

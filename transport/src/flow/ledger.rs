@@ -265,21 +265,16 @@ impl<C: Copy> Ledger<C> {
         for number in range.start.max(self.base)..range.end {
             let index = (number - self.base) as usize;
             let Some(entry) = self.ring.get_mut(index) else { break };
-            let was = match entry.state {
-                State::InFlight => Was::InFlight,
-                State::Lost => Was::Lost,
-                State::Acked | State::Untracked | State::Skipped => continue,
-            };
-            entry.state = State::Acked;
-            let (lane, seq) = (entry.lane, entry.seq);
-            match was {
-                Was::InFlight => {
-                    self.reordered |= self.lanes.on_acked(lane, seq);
-                    self.leave_flight(number, index);
-                }
-                Was::Lost => self.reordered = true,
+            let state = core::mem::replace(&mut entry.state, State::Acked);
+            if state == State::InFlight {
+                let (lane, seq) = (entry.lane, entry.seq);
+                self.reordered |= self.lanes.on_acked(lane, seq);
+                self.leave_flight(number, index);
+                each(number, &self.ring[index], Was::InFlight);
+            } else if state == State::Lost {
+                self.reordered = true;
+                each(number, &self.ring[index], Was::Lost);
             }
-            each(number, &self.ring[index], was);
         }
         self.advance();
     }
@@ -333,15 +328,12 @@ impl<C: Copy> Ledger<C> {
     /// Lets the ring begin at the oldest packet in flight.
     fn advance(&mut self) {
         while let Some(front) = self.ring.front() {
-            match front.state {
-                State::InFlight => return,
-                State::Lost | State::Untracked => self.ghosts.push_back(Ghost {
-                    packet_number: self.base,
-                    expires_at: self.late_until,
-                    entry: *front,
-                    acked: false,
-                }),
-                State::Acked | State::Skipped => {}
+            if front.state == State::InFlight {
+                return;
+            }
+            if matches!(front.state, State::Lost | State::Untracked) {
+                let (packet_number, expires_at) = (self.base, self.late_until);
+                self.ghosts.push_back(Ghost { packet_number, expires_at, entry: *front, acked: false });
             }
             self.ring.pop_front();
             self.base += 1;

@@ -14,6 +14,7 @@ pub(crate) struct Limits {
 
 impl Limits {
     /// The sender was stopped by `limit` when packet `next` would have been the next one.
+    #[inline]
     pub(crate) fn mark(&mut self, limit: Limit, next: u64) {
         match limit {
             Limit::Window => self.window = next,
@@ -25,6 +26,7 @@ impl Limits {
 
     /// What stopped the sender after packet `newest` had left. The window counts before all others: if it stopped the
     /// sender at any time since, it was in use. A sender that nothing stopped had no more to send.
+    #[inline]
     pub(crate) fn since(&self, newest: u64) -> Limit {
         let marks = [
             (self.window, Limit::Window),

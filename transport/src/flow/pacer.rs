@@ -35,6 +35,7 @@ impl Pacer {
     }
 
     /// A new rate and burst from `now` on; what accrued until then did so at the old one.
+    #[inline]
     pub(crate) fn set_rate(&mut self, now: Timestamp, rate: Rate, quantum: Option<u64>, mtu: u64) {
         self.refill(now);
         self.rate = rate;
@@ -43,6 +44,7 @@ impl Pacer {
     }
 
     /// When a packet of `bytes` may leave: `Ok` for now, else the time, or `None` if the rate is zero.
+    #[inline]
     pub(crate) fn check(&mut self, now: Timestamp, bytes: u64) -> Result<(), Option<Timestamp>> {
         self.refill(now);
         let needed = cost(bytes.min(self.burst_bytes));
@@ -58,6 +60,7 @@ impl Pacer {
     }
 
     /// A packet of `bytes` leaves, whether or not it was let.
+    #[inline]
     pub(crate) fn on_sent(&mut self, now: Timestamp, bytes: u64) {
         self.refill(now);
         self.credit = self.credit.saturating_sub(cost(bytes));
@@ -76,6 +79,7 @@ impl Pacer {
         cost(self.burst_bytes)
     }
 
+    #[inline]
     fn refill(&mut self, now: Timestamp) {
         let elapsed = now.saturating_since(self.updated_at);
         self.updated_at = self.updated_at.max(now);
@@ -84,11 +88,13 @@ impl Pacer {
     }
 }
 
+#[inline]
 fn burst(rate: Rate, quantum: Option<u64>, mtu: u64) -> u64 {
     let mtu = mtu.clamp(1, MAX_BURST_BYTES / 10);
     quantum.unwrap_or_else(|| rate.bytes_in(BURST_TIME).clamp(2 * mtu, 10 * mtu)).clamp(mtu, MAX_BURST_BYTES)
 }
 
+#[inline]
 fn cost(bytes: u64) -> i64 {
     i64::try_from(bytes.saturating_mul(BYTE)).unwrap_or(i64::MAX)
 }

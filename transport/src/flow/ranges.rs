@@ -39,6 +39,7 @@ impl RangeSet {
     }
 
     /// Adds a range and returns how many of its numbers were not in the set before. An empty range adds nothing.
+    #[inline]
     pub fn insert(&mut self, range: Range<u64>) -> u64 {
         if range.start >= range.end {
             return 0;
@@ -58,6 +59,7 @@ impl RangeSet {
     }
 
     /// Adds one number; returns whether it is new.
+    #[inline]
     pub fn insert_one(&mut self, number: u64) -> bool {
         self.insert(number..number.saturating_add(1)) == 1
     }
@@ -143,6 +145,7 @@ impl RangeSet {
     }
 
     /// A walk from the top that subtracts the set from descending ranges.
+    #[inline]
     pub(crate) fn descend(&self) -> Descent<'_> {
         Descent { runs: &self.runs }
     }
@@ -198,6 +201,7 @@ pub(crate) struct Descent<'a> {
 
 impl Descent<'_> {
     /// Hands the parts of `range` that the set lacks to `found`, descending. `range` lies below all earlier ones.
+    #[inline]
     pub(crate) fn subtract(&mut self, range: Range<u64>, mut found: impl FnMut(Range<u64>)) {
         let mut end = range.end;
         while let Some(&run) = self.runs.last() {
