@@ -169,3 +169,46 @@ impl IndexMut<LaneId> for Lanes {
         &mut self.lanes[id.0 as usize]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_lane_changes_its_entropy_in_place() {
+        let mut lanes = Lanes::new();
+        let ids: Vec<_> = (0..100).map(|entropy| lanes.of(Entropy(entropy))).collect();
+        assert!(ids.iter().all(|id| *id == ids[0]));
+        assert_eq!(lanes.lanes.len(), 1);
+    }
+
+    #[test]
+    fn busy_lanes_are_kept_and_idle_ones_reclaimed() {
+        let mut lanes = Lanes::new();
+        let busy: Vec<_> = (0..10)
+            .map(|entropy| {
+                let id = lanes.of(Entropy(entropy));
+                lanes[id].outstanding = 1;
+                id
+            })
+            .collect();
+        for entropy in 1_000..100_000 {
+            lanes.of(Entropy(entropy));
+        }
+        assert!(lanes.lanes.len() <= 64, "{}", lanes.lanes.len());
+        let again: Vec<_> = (0..10).map(|entropy| lanes.of(Entropy(entropy))).collect();
+        assert_eq!(again, busy);
+    }
+
+    #[test]
+    fn positions_compare_across_the_wrap() {
+        let mut lanes = Lanes::new();
+        let id = lanes.of(Entropy(0));
+        lanes[id].next_seq = u32::MAX - 1;
+        lanes[id].acked_end = u32::MAX - 1;
+        assert!(!lanes.on_acked(id, 1));
+        assert_eq!(lanes.lead(id, u32::MAX - 1), 3, "MAX - 1, MAX, 0 and 1 follow each other");
+        assert!(lanes.on_acked(id, u32::MAX), "it was overtaken by position 1");
+        assert_eq!(lanes.lead(id, 2), 0);
+    }
+}

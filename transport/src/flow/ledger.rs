@@ -398,3 +398,6 @@ impl<C: Copy> Ledger<C> {
         self.ghosts.front().map_or(self.base, |ghost| ghost.packet_number)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -274,3 +274,6 @@ impl Receiver {
         &*self.policy
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,14 +1,17 @@
 //! Two ends and a channel between them, in virtual time: what the tests of this module drive.
 
 use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 
-use cc_algos::controller::{Cause, Controller, ControllerState, Feedback, Flight, Handover, PacketTag, Sent};
+use cc_algos::controller::{
+    Cause, Controller, ControllerState, Feedback, Flight, Handover, Limit, PacketRecord, PacketTag, PathSnapshot, Sent,
+};
 use cc_algos::ids::{Entropy, PathId};
 use cc_algos::receiver::AckEvery;
 use cc_algos::signal::{Ecn, Signal};
 use cc_algos::units::{Rate, Span, Timestamp};
 
-use crate::flow::{Arrived, Event, Gate, Outgoing, Receiver, ReceiverConfig, Sender, SenderConfig, Workspace};
+use crate::flow::{Arrived, Event, Gate, Outgoing, Pacing, Receiver, ReceiverConfig, Sender, SenderConfig, Workspace};
 use crate::wire::AckFrame;
 
 pub(super) const PATH: PathId = PathId(0);
@@ -16,6 +19,11 @@ pub(super) const MTU: u32 = 1_200;
 
 pub(super) fn ms(millis: u64) -> Timestamp {
     Timestamp::ZERO + Span::from_millis(millis)
+}
+
+/// RFC 9002 without pacing and without delayed acknowledgements.
+pub(super) fn plain() -> SenderConfig {
+    SenderConfig { pacing: Pacing::Off, max_ack_delay: Span::ZERO, ..SenderConfig::default() }
 }
 
 /// What a [`Probe`] was told, without the slices.
@@ -29,36 +37,52 @@ pub(super) struct Told {
     pub(super) marked_packets: u64,
     pub(super) prior_in_flight: u64,
     pub(super) in_flight: u64,
-    pub(super) limit: cc_algos::Limit,
+    pub(super) limit: Limit,
     pub(super) persistent: Option<Span>,
     pub(super) rtt: Option<Span>,
-    pub(super) rate: Option<Rate>,
+    pub(super) mtu: u64,
     pub(super) tags: Vec<PacketTag>,
 }
 
-type Log = std::sync::Arc<std::sync::Mutex<(Vec<Told>, Vec<Signal>)>>;
+/// What a [`Probe`] and its copies share.
+#[derive(Debug, Default)]
+struct Shared {
+    window: u64,
+    told: Vec<Told>,
+    signals: Vec<Signal>,
+    siblings: Vec<PathSnapshot>,
+}
 
-/// A controller with settings instead of a law, which writes down what it is told.
+/// A controller with settings instead of a law, which writes down what it is told. Copies share one notebook.
 #[derive(Clone, Debug)]
 pub(super) struct Probe {
-    pub(super) window: u64,
     pub(super) rate: Option<Rate>,
     pub(super) phase: &'static str,
-    log: Log,
+    shared: Arc<Mutex<Shared>>,
 }
 
 impl Probe {
     pub(super) fn with_window(packets: u64) -> Self {
-        Self { window: packets * u64::from(MTU), rate: None, phase: "fixed", log: Log::default() }
+        Self::with_window_bytes(packets * u64::from(MTU))
+    }
+
+    pub(super) fn with_window_bytes(window: u64) -> Self {
+        let shared = Arc::new(Mutex::new(Shared { window, ..Shared::default() }));
+        Self { rate: None, phase: "fixed", shared }
     }
 
     /// Everything told so far.
     pub(super) fn told(&self) -> Vec<Told> {
-        self.log.lock().unwrap().0.clone()
+        self.shared.lock().unwrap().told.clone()
     }
 
     pub(super) fn signals(&self) -> Vec<Signal> {
-        self.log.lock().unwrap().1.clone()
+        self.shared.lock().unwrap().signals.clone()
+    }
+
+    /// The siblings shown with the latest feedback.
+    pub(super) fn siblings(&self) -> Vec<PathSnapshot> {
+        self.shared.lock().unwrap().siblings.clone()
     }
 }
 
@@ -69,8 +93,10 @@ impl Controller for Probe {
     }
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
-        let numbers = |records: &[cc_algos::PacketRecord]| records.iter().map(|record| record.packet_number).collect();
-        self.log.lock().unwrap().0.push(Told {
+        let numbers = |records: &[PacketRecord]| records.iter().map(|record| record.packet_number).collect();
+        let mut shared = self.shared.lock().unwrap();
+        shared.siblings = flight.siblings.to_vec();
+        shared.told.push(Told {
             now: feedback.now,
             cause: feedback.cause,
             acked: numbers(feedback.acked),
@@ -82,17 +108,17 @@ impl Controller for Probe {
             limit: flight.limit,
             persistent: feedback.persistent_congestion,
             rtt: feedback.rtt.map(|sample| sample.latest),
-            rate: feedback.delivery.map(|sample| sample.rate),
+            mtu: flight.mtu,
             tags: feedback.acked.iter().chain(feedback.lost).map(|record| record.tag).collect(),
         });
     }
 
     fn on_signal(&mut self, _now: Timestamp, signal: &Signal, _flight: &Flight<'_>) {
-        self.log.lock().unwrap().1.push(*signal);
+        self.shared.lock().unwrap().signals.push(*signal);
     }
 
     fn window(&self) -> u64 {
-        self.window
+        self.shared.lock().unwrap().window
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
@@ -100,7 +126,7 @@ impl Controller for Probe {
     }
 
     fn state(&self) -> ControllerState {
-        ControllerState::new(self.window, self.phase)
+        ControllerState::new(self.window(), self.phase)
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
@@ -108,7 +134,7 @@ impl Controller for Probe {
     }
 
     fn handover(&self) -> Handover {
-        Handover::of_window(self.window)
+        Handover::of_window(self.window())
     }
 }
 
@@ -132,9 +158,14 @@ pub(super) struct Channel {
     pub(super) events: Vec<Event<u64>>,
     /// When each packet left.
     pub(super) departures: Vec<(u64, Timestamp)>,
+    /// The codepoint that each acknowledged packet arrived with, as far as the receiver told.
+    pub(super) arrived_as: Vec<(u64, Option<Ecn>)>,
+    /// Whether ECN codepoints are wiped out on the way.
+    pub(super) bleaches: bool,
     delay: Span,
     data: VecDeque<Arrived>,
     acks: VecDeque<(Timestamp, AckFrame)>,
+    latest_ack: AckFrame,
 }
 
 impl Channel {
@@ -144,17 +175,30 @@ impl Channel {
     }
 
     pub(super) fn with_ack_every(config: SenderConfig, controller: &Probe, one_way: Span, every: u32) -> Self {
-        let policy = AckEvery::new(every, config.max_ack_delay);
+        Self::with_receiver(config, controller, one_way, ReceiverConfig::default(), every)
+    }
+
+    pub(super) fn with_receiver(
+        config: SenderConfig,
+        controller: &Probe,
+        one_way: Span,
+        receiver: ReceiverConfig,
+        ack_every: u32,
+    ) -> Self {
+        let policy = AckEvery::new(ack_every, config.max_ack_delay.max(Span::from_millis(20)));
         Self {
             now: Timestamp::ZERO,
             sender: Sender::new(config, controller.clone_box(), Timestamp::ZERO),
-            receiver: Receiver::new(ReceiverConfig::default(), Box::new(policy)),
+            receiver: Receiver::new(receiver, Box::new(policy)),
             work: Workspace::new(),
             events: Vec::new(),
             departures: Vec::new(),
+            arrived_as: Vec::new(),
+            bleaches: false,
             delay: one_way,
             data: VecDeque::new(),
             acks: VecDeque::new(),
+            latest_ack: AckFrame::default(),
         }
     }
 
@@ -172,6 +216,7 @@ impl Channel {
             Fate::Late(extra) => (extra, ecn),
             Fate::Marked => (Span::ZERO, if ecn.is_capable() { Ecn::Ce } else { ecn }),
         };
+        let ecn = if self.bleaches { Ecn::NotEct } else { ecn };
         let now = self.now + self.delay + extra;
         let at = self.data.partition_point(|other| other.now <= now);
         let arrived = Arrived { now, packet_number: number, bytes: MTU, path: PATH, entropy, ecn, ack_eliciting: true };
@@ -225,7 +270,9 @@ impl Channel {
         while self.acks.front().is_some_and(|(at, _)| *at <= self.now) {
             let (_, frame) = self.acks.pop_front().unwrap();
             self.sender.on_ack(self.now, &frame, &mut self.work).unwrap();
+            self.arrived_as.extend(self.work.acked().iter().map(|packet| (packet.packet_number, packet.arrived_as)));
             self.events.append(&mut self.work.events);
+            self.latest_ack = frame;
         }
         self.sender.on_timeout(self.now, &mut self.work);
         self.events.append(&mut self.work.events);
@@ -242,6 +289,14 @@ impl Channel {
     /// Takes back the acknowledgements under way.
     pub(super) fn drop_acks(&mut self) {
         self.acks.clear();
+    }
+
+    /// The latest acknowledgement arrives once more.
+    pub(super) fn repeat_ack(&mut self) {
+        if !self.latest_ack.ranges.is_empty() {
+            self.sender.on_ack(self.now, &self.latest_ack, &mut self.work).unwrap();
+            assert!(self.work.events.is_empty(), "a repeated acknowledgement brings nothing new");
+        }
     }
 
     pub(super) fn lost(&self) -> Vec<u64> {

@@ -1,4 +1,8 @@
 //! Tests of sender and receiver together, over a channel of fixed delay.
 
 mod channel;
-mod exchange;
+mod notices;
+mod property;
+mod recovery;
+mod sending;
+mod spraying;

@@ -1,0 +1,151 @@
+//! ECN, notices, several paths, and controllers that are replaced.
+
+use cc_algos::controller::{Controller, Limit, PacketTag};
+use cc_algos::ids::PathId;
+use cc_algos::signal::{Ecn, PathChange, Signal};
+use cc_algos::units::Span;
+
+use super::channel::{Channel, Fate, MTU, PATH, Probe, ms, plain};
+use crate::flow::{AckError, EchoConfig, EcnMode, Gate, ReceiverConfig};
+use crate::wire::{AckFrame, PacketNumberRange};
+
+const ONE_WAY: Span = Span::from_millis(50);
+
+fn with_marks(echo: EchoConfig) -> ReceiverConfig {
+    ReceiverConfig { echo, ..ReceiverConfig::default() }
+}
+
+#[test]
+fn marks_are_counted_with_and_without_a_map() {
+    for echo in [EchoConfig::default(), EchoConfig::ALL] {
+        let probe = Probe::with_window(100);
+        let mut channel = Channel::with_receiver(plain(), &probe, ONE_WAY, with_marks(echo), 5);
+        for packet in 0..10 {
+            channel.send(0, if [2, 3, 7].contains(&packet) { Fate::Marked } else { Fate::Arrives });
+        }
+        channel.run_until(ms(200));
+        let marked: u64 = probe.told().iter().map(|told| told.marked_packets).sum();
+        assert_eq!(marked, 3, "{echo:?}");
+        assert_eq!(channel.sender.stats(PATH).totals.marked.bytes, 3 * u64::from(MTU));
+    }
+}
+
+#[test]
+fn a_map_tells_which_packets_were_marked() {
+    let probe = Probe::with_window(100);
+    let mut channel = Channel::with_receiver(plain(), &probe, ONE_WAY, with_marks(EchoConfig::ALL), 100);
+    for packet in 0..4 {
+        channel.send(0, if packet == 1 { Fate::Marked } else { Fate::Arrives });
+    }
+    channel.run_until(ms(200));
+    let arrived: Vec<_> = channel.arrived_as.iter().map(|&(number, ecn)| (number, ecn)).collect();
+    let expected = [(0, Ecn::Ect0), (1, Ecn::Ce), (2, Ecn::Ect0), (3, Ecn::Ect0)];
+    assert_eq!(arrived, expected.map(|(number, ecn)| (number, Some(ecn))));
+}
+
+#[test]
+fn a_path_that_bleaches_ecn_is_found_out_and_used_without() {
+    let probe = Probe::with_window(100);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    channel.bleaches = true;
+    assert_eq!(channel.sender.ecn(PATH), Ecn::Ect0);
+    channel.burst(3, &[]);
+    channel.run_until(ms(200));
+    assert_eq!(channel.sender.ecn(PATH), Ecn::NotEct);
+    let failed = Signal::PathChange { path: PATH, change: PathChange::EcnUnusable };
+    assert_eq!(probe.signals(), [failed], "told once");
+    assert_eq!(channel.sender.stats(PATH).totals.acked.packets, 3);
+}
+
+#[test]
+fn shrinking_counts_of_a_trusted_network_are_an_error() {
+    let probe = Probe::with_window(100);
+    let mut config = plain();
+    config.ecn = EcnMode::Trust;
+    let mut channel = Channel::new(config, &probe, ONE_WAY);
+    channel.burst(4, &[]);
+    let frame = |last, ce| {
+        let mut frame = AckFrame { largest: last, ..AckFrame::default() };
+        frame.ranges.push(PacketNumberRange { first: 0, last });
+        frame.ecn = Some(cc_algos::EcnCounts { ect0: 0, ect1: 0, ce });
+        frame
+    };
+    channel.sender.on_ack(ms(100), &frame(1, 2), &mut channel.work).unwrap();
+    let refused = channel.sender.on_ack(ms(101), &frame(3, 1), &mut channel.work);
+    assert_eq!(refused, Err(AckError::EcnBackwards));
+    // An older acknowledgement that was overtaken has smaller counts by right.
+    channel.sender.on_ack(ms(102), &frame(0, 1), &mut channel.work).unwrap();
+}
+
+#[test]
+fn a_smaller_mtu_reaches_controller_and_pacer() {
+    let probe = Probe::with_window(100);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    channel.sender.on_notice(ms(0), PATH, Signal::MtuChange { mtu: 600 });
+    assert_eq!(probe.signals(), [Signal::MtuChange { mtu: 600 }]);
+    channel.burst(1, &[]);
+    channel.run_until(ms(100));
+    assert_eq!(probe.told()[0].mtu, 600);
+}
+
+#[test]
+fn a_replaced_controller_starts_from_the_handover_and_gets_no_foreign_tags() {
+    let old = Probe::with_window(10);
+    let mut channel = Channel::new(plain(), &old, ONE_WAY);
+    channel.fill(10);
+    let window = channel.sender.controller(PATH).handover().window.unwrap();
+    let new = Probe::with_window_bytes(window / 2);
+    let former = channel.sender.replace_controller(ms(10), PATH, Box::new(new.clone()));
+    assert_eq!(former.window(), 10 * u64::from(MTU));
+    // Ten packets are in flight and five allowed: five have to be settled before one may leave.
+    let gate = channel.sender.gate(ms(10), PATH, u64::from(MTU));
+    assert_eq!(gate, Gate::Blocked { limit: Limit::Window, until: None });
+    channel.run_until(ms(100));
+    assert!(old.told().is_empty());
+    let told = new.told();
+    assert_eq!(told.len(), 10);
+    assert!(told.iter().all(|told| told.tags == [PacketTag::NONE]));
+    assert_eq!(channel.fill(10), 5);
+}
+
+#[test]
+fn gaps_are_forgotten_by_the_receiver_once_they_are_settled() {
+    let probe = Probe::with_window(100);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    channel.burst(6, &[1]);
+    channel.run_until(ms(100));
+    assert_eq!(channel.sender.ack_floor(channel.now, PATH), None, "packet 1 may still be late");
+    channel.run_until(ms(5_000));
+    channel.burst(3, &[7]);
+    channel.run_until(ms(5_200));
+    // Everything up to 5 is settled for long; 7 is awaited.
+    let floor = channel.sender.ack_floor(channel.now, PATH);
+    assert_eq!(floor, Some(7));
+    assert_eq!(channel.sender.ack_floor(channel.now, PATH), None, "once per round trip");
+    channel.receiver.on_ack_floor(floor.unwrap());
+    let mut frame = AckFrame::default();
+    channel.receiver.write_ack(channel.now, &mut frame);
+    assert_eq!(frame.ranges.to_vec(), [PacketNumberRange { first: 8, last: 8 }]);
+}
+
+#[test]
+fn each_path_has_its_own_numbers_and_sees_its_siblings() {
+    let (first, second) = (Probe::with_window(10), Probe::with_window(20));
+    let mut channel = Channel::new(plain(), &first, ONE_WAY);
+    let other = channel.sender.add_path(Box::new(second.clone()), ms(0));
+    assert_eq!(other, PathId(1));
+    channel.burst(2, &[]);
+    let packet =
+        crate::flow::Outgoing { path: other, entropy: cc_algos::Entropy(0), bytes: MTU, content: 77_u64, block: None };
+    assert_eq!(channel.sender.on_sent(ms(0), packet), 0);
+    channel.run_until(ms(100));
+    let siblings = first.siblings();
+    assert_eq!(siblings.iter().map(|sibling| (sibling.path, sibling.window)).collect::<Vec<_>>(), [(other, 24_000)]);
+    let mut frame = AckFrame { path: other, largest: 0, ..AckFrame::default() };
+    frame.ranges.push(PacketNumberRange::single(0));
+    channel.sender.on_ack(ms(130), &frame, &mut channel.work).unwrap();
+    assert_eq!(channel.work.events, [crate::flow::Event::Acked(77)]);
+    let snapshot = second.siblings()[0];
+    assert_eq!((snapshot.path, snapshot.smoothed_rtt), (PATH, Some(Span::from_millis(100))));
+    assert_eq!(snapshot.bytes_since_loss, 2 * u64::from(MTU));
+}

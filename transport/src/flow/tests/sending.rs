@@ -1,0 +1,215 @@
+//! What holds a sender back, and how it says so.
+
+use cc_algos::controller::Limit;
+use cc_algos::signal::Signal;
+use cc_algos::units::{Rate, Span, Timestamp};
+
+use super::channel::{Channel, MTU, PATH, Probe, ms, plain};
+use crate::flow::{Gate, Pacing, SenderConfig};
+
+const ONE_WAY: Span = Span::from_millis(50);
+const PACKET: u64 = MTU as u64;
+
+fn paced(initial_rtt: Span) -> SenderConfig {
+    let mut config = plain();
+    config.pacing = Pacing::On;
+    config.initial_rtt = initial_rtt;
+    config
+}
+
+#[test]
+fn the_window_stops_the_sender() {
+    let probe = Probe::with_window(4);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    assert_eq!(channel.fill(10), 4);
+    let gate = channel.sender.gate(ms(0), PATH, PACKET);
+    assert_eq!(gate, Gate::Blocked { limit: Limit::Window, until: None });
+}
+
+#[test]
+fn three_of_ten_packets_per_round_are_never_limited_by_the_window() {
+    let probe = Probe::with_window(10);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    for round in 0..100 {
+        assert_eq!(channel.fill(3), 3);
+        channel.sender.on_app_limited(channel.now, PATH);
+        channel.run_until(ms(100 * (round + 1)));
+    }
+    assert!(probe.told().iter().all(|told| told.limit == Limit::Application));
+    // The very next round fills the window.
+    assert_eq!(channel.fill(20), 10);
+    channel.run_until(channel.now + Span::from_millis(100));
+    assert_eq!(probe.told().pop().unwrap().limit, Limit::Window);
+}
+
+#[test]
+fn a_batch_that_acknowledges_the_whole_window_is_limited_by_the_window() {
+    let probe = Probe::with_window(10);
+    let mut channel = Channel::with_ack_every(plain(), &probe, ONE_WAY, 10);
+    for round in 0..10 {
+        assert_eq!(channel.fill(20), 10);
+        channel.run_until(ms(100 * (round + 1)));
+    }
+    let told = probe.told();
+    assert_eq!(told.len(), 10);
+    assert!(told.iter().all(|told| told.acked.len() == 10 && told.limit == Limit::Window));
+}
+
+#[test]
+fn a_receiver_that_grants_too_little_is_told_apart() {
+    let probe = Probe::with_window(10);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    channel.fill(3);
+    channel.sender.on_receiver_limited(channel.now, PATH);
+    channel.run_until(ms(100));
+    assert!(probe.told().iter().all(|told| told.limit == Limit::Receiver));
+}
+
+#[test]
+fn a_paced_sender_that_uses_its_window_is_limited_by_the_window() {
+    let probe = Probe::with_window(10);
+    let mut channel = Channel::new(paced(Span::from_millis(100)), &probe, ONE_WAY);
+    for _ in 0..1_000 {
+        channel.fill(10);
+        channel.run_until(channel.now + Span::from_millis(1));
+    }
+    let told = probe.told();
+    assert!(told.len() > 90);
+    assert!(told[10..].iter().all(|told| told.limit == Limit::Window));
+}
+
+#[test]
+fn a_sender_slower_than_its_window_is_limited_by_the_pacer() {
+    let mut probe = Probe::with_window(100);
+    // 8 packets per RTT of 100 ms, against a window of 100.
+    probe.rate = Some(Rate::from_bps(8 * PACKET * 8 * 10));
+    let mut channel = Channel::new(paced(Span::from_millis(100)), &probe, ONE_WAY);
+    for _ in 0..500 {
+        channel.fill(10);
+        channel.run_until(channel.now + Span::from_millis(1));
+    }
+    assert!(probe.told()[10..].iter().all(|told| told.limit == Limit::Pacing));
+}
+
+/// Ten packets within 0.3 ms overflow the queue of a 100 Mb/s access link; over the assumed RTT they do not.
+#[test]
+fn the_initial_flight_is_spaced_over_the_initial_rtt() {
+    let mut probe = Probe::with_window(10);
+    probe.phase = "slow_start";
+    let mut channel = Channel::new(paced(Span::from_millis(40)), &probe, Span::from_millis(500));
+    while channel.departures.len() < 10 {
+        channel.fill(10);
+        let Gate::Blocked { until: Some(until), .. } = channel.sender.gate(channel.now, PATH, PACKET) else { break };
+        channel.run_until(until);
+    }
+    // Twice the window per 40 ms is a packet every 2 ms, after a burst of two.
+    let expected: Vec<Timestamp> = [0, 0, 2, 4, 6, 8, 10, 12, 14, 16].map(ms).into();
+    assert_eq!(channel.departures.iter().map(|&(_, at)| at).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn the_derived_rate_is_five_quarters_of_window_per_rtt_and_twice_it_in_slow_start() {
+    // 10 x 1 200 B per 100 ms = 960 kb/s.
+    for (phase, kbps) in [("congestion_avoidance", 1_200), ("slow_start", 1_920)] {
+        let mut probe = Probe::with_window(10);
+        probe.phase = phase;
+        let channel = Channel::new(paced(Span::from_millis(100)), &probe, ONE_WAY);
+        assert_eq!(channel.sender.stats(PATH).pacing_rate, Some(Rate::from_kbps(kbps)), "{phase}");
+    }
+}
+
+#[test]
+fn pacing_by_the_controller_leaves_laws_without_a_rate_alone() {
+    let mut config = plain();
+    config.pacing = Pacing::ByController;
+    let mut probe = Probe::with_window(10);
+    let channel = Channel::new(config.clone(), &probe, ONE_WAY);
+    assert_eq!(channel.sender.stats(PATH).pacing_rate, None);
+    probe.rate = Some(Rate::from_mbps(1));
+    let channel = Channel::new(config, &probe, ONE_WAY);
+    assert_eq!(channel.sender.stats(PATH).pacing_rate, Some(Rate::from_mbps(1)));
+}
+
+/// A window of a quarter packet: one packet every four round trips.
+#[test]
+fn a_window_below_one_packet_lets_one_leave_each_rtt_times_packet_over_window() {
+    let probe = Probe::with_window_bytes(PACKET / 4);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    for _ in 0..1_700 {
+        channel.fill(10);
+        channel.run_until(channel.now + Span::from_millis(1));
+    }
+    let departures: Vec<_> = channel.departures.iter().map(|&(_, at)| at).collect();
+    assert_eq!(departures, [0, 400, 800, 1_200, 1_600].map(ms));
+    let Gate::Blocked { limit, until } = channel.sender.gate(channel.now, PATH, PACKET) else {
+        panic!("the next packet leaves at 2 000 ms")
+    };
+    assert_eq!((limit, until), (Limit::Window, Some(ms(2_000))));
+}
+
+#[test]
+fn a_window_of_zero_never_opens_by_itself() {
+    let probe = Probe::with_window(0);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    let gate = channel.sender.gate(ms(0), PATH, PACKET);
+    assert_eq!(gate, Gate::Blocked { limit: Limit::Window, until: None });
+}
+
+/// RFC 3042: each of the first two acknowledgements after a gap takes a packet out of flight and so lets a new one leave.
+#[test]
+fn limited_transmit_follows_from_counting_bytes_in_flight() {
+    let probe = Probe::with_window(4);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    channel.burst(4, &[0]);
+    channel.run_until(Timestamp::from_nanos(100_000_000));
+    assert_eq!(channel.lost(), [0], "packet 3 was the third");
+    let probe = Probe::with_window(3);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    channel.burst(3, &[0]);
+    channel.run_until(ms(100));
+    assert_eq!((channel.lost().len(), channel.fill(10)), (0, 2));
+}
+
+/// In-flight data reaches zero in every round, yet the sender is not idle: nothing is restarted.
+#[test]
+fn bursts_with_an_empty_pipe_between_them_are_not_idleness() {
+    let probe = Probe::with_window(10);
+    let mut channel = Channel::with_ack_every(plain(), &probe, ONE_WAY, 10);
+    for round in 0..20 {
+        assert_eq!(channel.fill(20), 10);
+        channel.run_until(ms(100 * (round + 1)));
+        assert_eq!(channel.sender.stats(PATH).in_flight_packets, 0);
+    }
+    assert_eq!(probe.signals(), []);
+}
+
+#[test]
+fn sending_after_idleness_restarts_once_and_tells_for_how_long() {
+    let probe = Probe::with_window(10);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    channel.fill(10);
+    channel.run_until(ms(5_100));
+    channel.fill(10);
+    channel.run_until(ms(5_200));
+    channel.fill(10);
+    assert_eq!(probe.signals(), [Signal::Restart { idle: Span::from_secs(5) }]);
+}
+
+#[test]
+fn every_packet_costs_its_size_in_long_run_pacing() {
+    for rate in [Rate::from_kbps(10), Rate::from_mbps(12), Rate::from_gbps(800)] {
+        let mut probe = Probe::with_window(1_000_000);
+        probe.rate = Some(rate);
+        let mut channel = Channel::new(paced(Span::from_millis(100)), &probe, Span::from_secs(1_000_000));
+        while channel.departures.len() < 5_000 {
+            channel.fill(1);
+            if let Gate::Blocked { until: Some(until), .. } = channel.sender.gate(channel.now, PATH, PACKET) {
+                channel.now = until;
+            }
+        }
+        let elapsed = channel.departures[4_999].1.saturating_since(Timestamp::ZERO);
+        let expected = rate.time_for(5_000 * PACKET).unwrap();
+        // The first burst of at most ten packets takes no time: 0.2 % of 5 000.
+        assert!(elapsed <= expected && elapsed >= expected.mul_div(998, 1_000), "{rate}: {elapsed}, {expected}");
+    }
+}
