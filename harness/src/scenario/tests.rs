@@ -129,7 +129,6 @@ const FAULTS: &[(&str, &str, &str)] = &[
         "x.toml:11: `endpoints.loss_detection`: unknown value `rak`: did you mean `rack`?",
     ),
     ("[[workload]]\nkind = \"bulk\"", "", "x.toml:1: missing key `workload`"),
-    ("[[workload]]\nkind = \"bulk\"", "workload = []", "x.toml:6: "),
     (
         "kind = \"bulk\"",
         "kind = \"bulky\"",
@@ -167,6 +166,12 @@ fn faults_name_line_and_key_and_say_what_was_expected() {
         let message = parse(&text).expect_err(to).to_string();
         assert!(message.starts_with(expected), "{to}\n  {message}\n  {expected}");
     }
+}
+
+#[test]
+fn an_empty_list_of_workloads_is_refused() {
+    let text = SMALL.replace("[[workload]]\nkind = \"bulk\"", "").replacen("name", "workload = []\nname", 1);
+    assert_eq!(parse(&text).unwrap_err().to_string(), "x.toml:2: `workload`: expected at least one workload");
 }
 
 #[test]
