@@ -3,6 +3,7 @@
 //! `docs/scenarios.md` describes every key. Reading is by hand over a tree that keeps places, so that an error can name file,
 //! line and key and suggest the near spelling; what was read prints back as TOML with every default filled in.
 
+mod builtin;
 mod error;
 mod model;
 mod parse;
@@ -12,6 +13,7 @@ mod read;
 pub mod value;
 mod write;
 
+pub use builtin::{Builtin, SCENARIOS, SUITES, Suite};
 pub use error::ScenarioError;
 pub use model::{
     Balance, Change, ChangeTo, CoDel, DualPi2, Dumbbell, Endpoints, FatTree, Impairments, Link, Loss, LossPolicy,

@@ -381,8 +381,9 @@ pub struct Endpoints {
     pub pacing: bool,
     /// Granularity of timers (`kGranularity` of RFC 9002, section 6.1.2).
     pub granularity: Span,
-    /// RTT assumed before the first sample (`kInitialRtt` of RFC 9002, section 6.2.2).
-    pub initial_rtt: Span,
+    /// RTT assumed before the first sample; `None` is the topology's round-trip propagation, as a handshake would have
+    /// measured it.
+    pub initial_rtt: Option<Span>,
 }
 
 impl Endpoints {
@@ -394,7 +395,7 @@ impl Endpoints {
         loss: LossPolicy::Rfc9002,
         pacing: true,
         granularity: Span::from_millis(1),
-        initial_rtt: Span::from_millis(333),
+        initial_rtt: None,
     };
 
     /// As inside a datacentre: an ACK for each packet, timers in microseconds. Ours.
@@ -405,7 +406,7 @@ impl Endpoints {
         loss: LossPolicy::Rfc9002,
         pacing: true,
         granularity: Span::from_micros(1),
-        initial_rtt: Span::from_micros(100),
+        initial_rtt: None,
     };
 }
 

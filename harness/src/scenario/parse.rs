@@ -160,7 +160,7 @@ fn read_endpoints(mut section: Section<'_>) -> Result<Endpoints, ScenarioError> 
         loss: section.or("loss_detection", base.loss, |entry| entry.choice(LOSS_POLICIES))?,
         pacing: section.or("pacing", base.pacing, Entry::switch)?,
         granularity: section.or("granularity", base.granularity, Entry::positive_span)?,
-        initial_rtt: section.or("initial_rtt", base.initial_rtt, Entry::positive_span)?,
+        initial_rtt: section.maybe("initial_rtt", Entry::positive_span)?,
     };
     section.finish()?;
     Ok(endpoints)

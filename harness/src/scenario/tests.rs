@@ -369,7 +369,8 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         measured,
         pattern,
     });
-    let endpoints = (256_u64..65_536, 1_u32..1_000, span(), any::<bool>(), positive_span(), positive_span()).prop_map(
+    let initial_rtt = proptest::option::of(positive_span());
+    let endpoints = (256_u64..65_536, 1_u32..1_000, span(), any::<bool>(), positive_span(), initial_rtt).prop_map(
         |(mtu, ack_every, ack_delay, pacing, granularity, initial_rtt)| Endpoints {
             mtu,
             ack_every,

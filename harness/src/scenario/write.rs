@@ -234,7 +234,9 @@ fn write_endpoints(out: &mut Writer, endpoints: &Endpoints) {
     }
     out.bare("pacing", endpoints.pacing);
     out.quoted("granularity", endpoints.granularity);
-    out.quoted("initial_rtt", endpoints.initial_rtt);
+    if let Some(rtt) = endpoints.initial_rtt {
+        out.quoted("initial_rtt", rtt);
+    }
 }
 
 fn write_workload(out: &mut Writer, workload: &Workload) {
