@@ -51,27 +51,77 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "quick",
         description: "the default: wide-area, cellular, satellite, lossy and datacentre links, about a minute on two cores",
-        scenarios: &["wan-bulk", "wan-web", "wan-shallow", "wan-codel", "wifi-burst-loss", "lte-bulk", "lte-web", "leo-bulk", "dc-incast", "dc-rpc", "dc-storage"],
+        scenarios: &[
+            "wan-bulk",
+            "wan-web",
+            "wan-shallow",
+            "wan-codel",
+            "wifi-burst-loss",
+            "lte-bulk",
+            "lte-web",
+            "leo-bulk",
+            "dc-incast",
+            "dc-rpc",
+            "dc-storage",
+        ],
     },
     Suite {
         name: "cellular",
         description: "links driven by traces: LTE, 5G, satellite, on-off radio",
-        scenarios: &["lte-bulk", "lte-driving-bulk", "lte-fresh-bulk", "lte-codel-bulk", "lte-web", "5g-bulk", "5g-web", "leo-bulk", "radio-on-off"],
+        scenarios: &[
+            "lte-bulk",
+            "lte-driving-bulk",
+            "lte-fresh-bulk",
+            "lte-codel-bulk",
+            "lte-web",
+            "5g-bulk",
+            "5g-web",
+            "leo-bulk",
+            "radio-on-off",
+        ],
     },
     Suite {
         name: "datacentre",
         description: "incast, remote procedure calls, storage, web search and a permutation over a star and a fat-tree",
-        scenarios: &["dc-incast", "dc-incast-droptail", "dc-rpc", "dc-storage", "dc-web-search", "dc-permutation", "dc-fat-tree-rpc", "dc-inter"],
+        scenarios: &[
+            "dc-incast",
+            "dc-incast-droptail",
+            "dc-rpc",
+            "dc-storage",
+            "dc-web-search",
+            "dc-permutation",
+            "dc-fat-tree-rpc",
+            "dc-inter",
+        ],
     },
     Suite {
         name: "wan",
         description: "long flows and web traffic over buffers of all sizes, active queues, a policer, rate changes",
-        scenarios: &["wan-bulk", "wan-shallow", "wan-deep", "wan-long-fat", "wan-web", "wan-codel", "wan-pie", "wan-l4s", "wan-policed", "wan-rate-steps"],
+        scenarios: &[
+            "wan-bulk",
+            "wan-shallow",
+            "wan-deep",
+            "wan-long-fat",
+            "wan-web",
+            "wan-codel",
+            "wan-pie",
+            "wan-l4s",
+            "wan-policed",
+            "wan-rate-steps",
+        ],
     },
     Suite {
         name: "lossy",
         description: "random and bursty loss, reordering, thinned acknowledgements",
-        scenarios: &["loss-0-01", "loss-0-1", "loss-1", "wifi-burst-loss", "loss-reorder", "loss-thin-acks", "loss-web"],
+        scenarios: &[
+            "loss-0-01",
+            "loss-0-1",
+            "loss-1",
+            "wifi-burst-loss",
+            "loss-reorder",
+            "loss-thin-acks",
+            "loss-web",
+        ],
     },
     Suite {
         name: "fairness",
@@ -159,7 +209,11 @@ mod tests {
             }
         }
         for builtin in SCENARIOS {
-            assert!(SUITES.iter().any(|suite| suite.scenarios.contains(&builtin.name)), "{} is in no suite", builtin.name);
+            assert!(
+                SUITES.iter().any(|suite| suite.scenarios.contains(&builtin.name)),
+                "{} is in no suite",
+                builtin.name
+            );
         }
     }
 

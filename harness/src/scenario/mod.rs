@@ -4,21 +4,28 @@
 //! line and key and suggest the near spelling; what was read prints back as TOML with every default filled in.
 
 mod builtin;
+mod compile;
+mod compile_link;
 mod error;
+mod fingerprint;
 mod model;
 mod parse;
 mod parse_link;
 mod parse_workload;
 mod read;
+mod resources;
 pub mod value;
 mod write;
 
 pub use builtin::{Builtin, SCENARIOS, SUITES, Suite};
+pub use compile::{Cast, CompileError, Compiled};
 pub use error::ScenarioError;
+pub use fingerprint::Fingerprint;
 pub use model::{
-    Balance, Change, ChangeTo, CoDel, DualPi2, Dumbbell, Endpoints, FatTree, Impairments, Link, Loss, LossPolicy,
+    Balance, Change, ChangeTo, CoDel, DualPi2, Dumbbell, Endpoints, FatTree, Impairments, Link, Loss, LossDetection,
     Marking, Pie, Policer, Queue, Reorder, Rivals, Scenario, Service, Star, Topology, TraceOffset,
 };
+pub use resources::Prepared;
 
 #[cfg(test)]
 mod tests;

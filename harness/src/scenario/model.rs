@@ -1,6 +1,7 @@
 //! A scenario as plain data, every default filled in.
 
 use cc_algos::{Rate, Span};
+use transport::flow::{EcnMode, Pacing};
 
 use super::value::Amount;
 use crate::workload::Workload;
@@ -258,15 +259,17 @@ impl Default for Pie {
 /// Parameters of DualPI2.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DualPi2 {
-    /// Reference delay of the classic queue; 15 ms in RFC 9332, appendix A.1.
+    /// Delay to hold in the classic queue; 15 ms in RFC 9332, appendix A.1.
     pub target: Span,
-    /// Delay from which the low-latency queue marks; 1 ms in RFC 9332, appendix A.2.
-    pub step: Span,
+    /// Delay of the low-latency queue from which it marks; 800 us in RFC 9332, appendix A.1.
+    pub mark_from: Span,
+    /// Delay beyond that over which marking rises to every packet; 400 us in RFC 9332, appendix A.1.
+    pub mark_range: Span,
 }
 
 impl Default for DualPi2 {
     fn default() -> Self {
-        Self { target: Span::from_millis(15), step: Span::from_millis(1) }
+        Self { target: Span::from_millis(15), mark_from: Span::from_micros(800), mark_range: Span::from_micros(400) }
     }
 }
 
@@ -376,9 +379,11 @@ pub struct Endpoints {
     /// Longest time an acknowledgement is held back.
     pub ack_delay: Span,
     /// How losses are found.
-    pub loss: LossPolicy,
-    /// Whether packets are paced.
-    pub pacing: bool,
+    pub loss: LossDetection,
+    /// Whether packets are spaced out.
+    pub pacing: Pacing,
+    /// Whether packets are marked as ECN-capable.
+    pub ecn: EcnMode,
     /// Granularity of timers (`kGranularity` of RFC 9002, section 6.1.2).
     pub granularity: Span,
     /// RTT assumed before the first sample; `None` is the topology's round-trip propagation, as a handshake would have
@@ -392,8 +397,9 @@ impl Endpoints {
         mtu: 1_500,
         ack_every: 2,
         ack_delay: Span::from_millis(25),
-        loss: LossPolicy::Rfc9002,
-        pacing: true,
+        loss: LossDetection::Rfc9002,
+        pacing: Pacing::On,
+        ecn: EcnMode::Validate,
         granularity: Span::from_millis(1),
         initial_rtt: None,
     };
@@ -403,8 +409,9 @@ impl Endpoints {
         mtu: 1_500,
         ack_every: 1,
         ack_delay: Span::from_micros(10),
-        loss: LossPolicy::Rfc9002,
-        pacing: true,
+        loss: LossDetection::Rfc9002,
+        pacing: Pacing::On,
+        ecn: EcnMode::Trust,
         granularity: Span::from_micros(1),
         initial_rtt: None,
     };
@@ -412,11 +419,11 @@ impl Endpoints {
 
 /// How losses are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LossPolicy {
+pub enum LossDetection {
     /// Packet and time thresholds of RFC 9002, section 6.1.
     Rfc9002,
     /// Time-based with an adaptive reordering window (RFC 8985).
     Rack,
-    /// A timer per packet, as simulators of datacentres have it.
-    PerPacketRto,
+    /// A timer of this length for each packet, and nothing else, as simulators of datacentres have it.
+    PerPacketRto(Span),
 }

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use cc_algos::Rate;
+use transport::flow::{EcnMode, Pacing};
 
 use super::error::ScenarioError;
-use super::model::{Balance, Dumbbell, Endpoints, FatTree, LossPolicy, Rivals, Scenario, Star, Topology};
+use super::model::{Balance, Dumbbell, Endpoints, FatTree, LossDetection, Rivals, Scenario, Star, Topology};
 use super::read::{Entry, Section, Source};
 use super::{parse_link, parse_workload};
 
@@ -157,8 +158,9 @@ fn read_endpoints(mut section: Section<'_>) -> Result<Endpoints, ScenarioError> 
         mtu: section.or("mtu", base.mtu, read_mtu)?,
         ack_every: section.or("ack_every", base.ack_every, |entry| entry.count(1, 1_000))?,
         ack_delay: section.or("ack_delay", base.ack_delay, Entry::span)?,
-        loss: section.or("loss_detection", base.loss, |entry| entry.choice(LOSS_POLICIES))?,
-        pacing: section.or("pacing", base.pacing, Entry::switch)?,
+        loss: read_loss_detection(&mut section, base.loss)?,
+        pacing: section.or("pacing", base.pacing, |entry| entry.choice(PACING))?,
+        ecn: section.or("ecn", base.ecn, |entry| entry.choice(ECN_MODES))?,
         granularity: section.or("granularity", base.granularity, Entry::positive_span)?,
         initial_rtt: section.maybe("initial_rtt", Entry::positive_span)?,
     };
@@ -166,9 +168,36 @@ fn read_endpoints(mut section: Section<'_>) -> Result<Endpoints, ScenarioError> 
     Ok(endpoints)
 }
 
-/// Names of loss-detection policies.
-pub(super) const LOSS_POLICIES: &[(&str, LossPolicy)] =
-    &[("rfc9002", LossPolicy::Rfc9002), ("rack", LossPolicy::Rack), ("per-packet-rto", LossPolicy::PerPacketRto)];
+/// Names of ways to space packets out.
+pub(super) const PACING: &[(&str, Pacing)] =
+    &[("on", Pacing::On), ("by-controller", Pacing::ByController), ("off", Pacing::Off)];
+
+/// Names of ways to use ECN.
+pub(super) const ECN_MODES: &[(&str, EcnMode)] =
+    &[("validate", EcnMode::Validate), ("trust", EcnMode::Trust), ("off", EcnMode::Off)];
+
+#[derive(Clone, Copy)]
+enum DetectionKind {
+    Rfc9002,
+    Rack,
+    PerPacketRto,
+}
+
+fn read_loss_detection(section: &mut Section<'_>, base: LossDetection) -> Result<LossDetection, ScenarioError> {
+    let kinds = [
+        ("rfc9002", DetectionKind::Rfc9002),
+        ("rack", DetectionKind::Rack),
+        ("per-packet-rto", DetectionKind::PerPacketRto),
+    ];
+    let Some(kind) = section.optional("loss_detection") else {
+        return Ok(base);
+    };
+    Ok(match kind.choice(&kinds)? {
+        DetectionKind::Rfc9002 => LossDetection::Rfc9002,
+        DetectionKind::Rack => LossDetection::Rack,
+        DetectionKind::PerPacketRto => LossDetection::PerPacketRto(section.required("rto")?.positive_span()?),
+    })
+}
 
 fn read_mtu(entry: &Entry<'_>) -> Result<u64, ScenarioError> {
     // Headers, tag and a payload worth sending; the length of an IP packet has 16 bits.

@@ -98,7 +98,8 @@ fn read_queue(entry: &Entry<'_>) -> Result<Queue, ScenarioError> {
             let base = DualPi2::default();
             Queue::DualPi2(DualPi2 {
                 target: section.or("target", base.target, Entry::positive_span)?,
-                step: section.or("step", base.step, Entry::positive_span)?,
+                mark_from: section.or("mark_from", base.mark_from, Entry::span)?,
+                mark_range: section.or("mark_range", base.mark_range, Entry::positive_span)?,
             })
         }
     };
@@ -185,7 +186,12 @@ fn read_loss(entry: &Entry<'_>) -> Result<Loss, ScenarioError> {
         },
         LossKind::Periodic => Loss::Periodic(u64::from(section.required("every")?.count(2, u32::MAX)?)),
         LossKind::Scripted => {
-            Loss::Scripted(section.required("packets")?.entries()?.iter().map(Entry::whole).collect::<Result<_, _>>()?)
+            let entry = section.required("packets")?;
+            let packets = entry.entries()?.iter().map(Entry::whole).collect::<Result<Vec<_>, _>>()?;
+            if packets.is_empty() || packets.windows(2).any(|pair| pair[0] >= pair[1]) {
+                return Err(entry.fault("expected packet numbers in ascending order"));
+            }
+            Loss::Scripted(packets)
         }
     };
     section.finish()?;

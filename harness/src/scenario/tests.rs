@@ -1,5 +1,6 @@
 use cc_algos::{Rate, Span};
 use proptest::prelude::*;
+use transport::flow::{EcnMode, Pacing};
 
 use super::*;
 use crate::workload::{Arrivals, Pattern, Player, Published, Sizes, Volume, Workload};
@@ -227,7 +228,8 @@ fn queue() -> impl Strategy<Value = Queue> {
             update,
             ecn
         })),
-        (positive_span(), positive_span()).prop_map(|(target, step)| Queue::DualPi2(DualPi2 { target, step })),
+        (positive_span(), span(), positive_span())
+            .prop_map(|(target, mark_from, mark_range)| { Queue::DualPi2(DualPi2 { target, mark_from, mark_range }) }),
     ]
 }
 
@@ -243,7 +245,8 @@ fn loss() -> impl Strategy<Value = Loss> {
             loss_bad
         }),
         (2_u64..1_000).prop_map(Loss::Periodic),
-        proptest::collection::vec(0_u64..1_000, 0..4).prop_map(Loss::Scripted),
+        proptest::collection::btree_set(0_u64..1_000, 1..4)
+            .prop_map(|packets| Loss::Scripted(packets.into_iter().collect())),
     ]
 }
 
@@ -375,8 +378,9 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             mtu,
             ack_every,
             ack_delay,
-            loss: if pacing { LossPolicy::Rack } else { LossPolicy::PerPacketRto },
-            pacing,
+            loss: if pacing { LossDetection::Rack } else { LossDetection::PerPacketRto(granularity) },
+            pacing: if pacing { Pacing::ByController } else { Pacing::Off },
+            ecn: if pacing { EcnMode::Off } else { EcnMode::Trust },
             granularity,
             initial_rtt,
         },

@@ -3,10 +3,10 @@
 use std::fmt::{Display, Write as _};
 
 use super::model::{
-    Balance, Change, ChangeTo, CoDel, Dumbbell, Endpoints, Link, Loss, Marking, Queue, Rivals, Scenario, Service,
-    Topology, TraceOffset,
+    Balance, Change, ChangeTo, CoDel, Dumbbell, Endpoints, Link, Loss, LossDetection, Marking, Queue, Rivals, Scenario,
+    Service, Topology, TraceOffset,
 };
-use super::parse::LOSS_POLICIES;
+use super::parse::{ECN_MODES, PACING};
 use super::value::format_bytes;
 use crate::workload::{Arrivals, Pattern, Player, Volume, Workload};
 
@@ -169,8 +169,9 @@ fn write_queue(out: &mut Writer, queue: &Queue) {
             out.bare("queue", format!("{{ kind = \"pie\", target = {target}, update = {update}, ecn = {} }}", pie.ecn));
         }
         Queue::DualPi2(dual) => {
-            let (target, step) = (quote(dual.target), quote(dual.step));
-            out.bare("queue", format!("{{ kind = \"dualpi2\", target = {target}, step = {step} }}"));
+            let (target, from, range) = (quote(dual.target), quote(dual.mark_from), quote(dual.mark_range));
+            let marking = format!("mark_from = {from}, mark_range = {range}");
+            out.bare("queue", format!("{{ kind = \"dualpi2\", target = {target}, {marking} }}"));
         }
     }
 }
@@ -229,10 +230,20 @@ fn write_endpoints(out: &mut Writer, endpoints: &Endpoints) {
     out.quoted("mtu", format_bytes(endpoints.mtu));
     out.bare("ack_every", endpoints.ack_every);
     out.quoted("ack_delay", endpoints.ack_delay);
-    if let Some((name, _)) = LOSS_POLICIES.iter().find(|(_, policy)| *policy == endpoints.loss) {
-        out.quoted("loss_detection", name);
+    match endpoints.loss {
+        LossDetection::Rfc9002 => out.quoted("loss_detection", "rfc9002"),
+        LossDetection::Rack => out.quoted("loss_detection", "rack"),
+        LossDetection::PerPacketRto(rto) => {
+            out.quoted("loss_detection", "per-packet-rto");
+            out.quoted("rto", rto);
+        }
     }
-    out.bare("pacing", endpoints.pacing);
+    if let Some((name, _)) = PACING.iter().find(|(_, pacing)| *pacing == endpoints.pacing) {
+        out.quoted("pacing", name);
+    }
+    if let Some((name, _)) = ECN_MODES.iter().find(|(_, mode)| *mode == endpoints.ecn) {
+        out.quoted("ecn", name);
+    }
     out.quoted("granularity", endpoints.granularity);
     if let Some(rtt) = endpoints.initial_rtt {
         out.quoted("initial_rtt", rtt);

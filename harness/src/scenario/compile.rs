@@ -1,0 +1,280 @@
+//! From a scenario, an algorithm and a seed to an experiment.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cc_algos::registry::Args;
+use cc_algos::registry::RegistryError;
+use cc_algos::{Registry, Setup, Span, Timestamp};
+use sim::spec::{self, Contestant, EndpointSpec, Experiment, Knowledge, LinkSpec};
+use transport::flow::{LossPolicy, ReceiverConfig, Rto, SenderConfig};
+
+use super::compile_link::Wire;
+use super::model::{Balance, Dumbbell, LossDetection, Topology};
+use super::resources::Prepared;
+use crate::workload::{Assigned, Hosts, PlanError, Player, Site, plan};
+
+/// Who takes part in a run.
+#[derive(Clone, Debug)]
+pub struct Cast {
+    /// The algorithm under test.
+    pub subject: Args,
+    /// The rival, where the scenario has one.
+    pub rival: Option<Args>,
+}
+
+/// An experiment with the names that its numbers stand for.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// What the simulator runs.
+    pub experiment: Experiment,
+    /// Names of the groups of flows.
+    pub groups: BTreeMap<u16, String>,
+    /// Groups that are background.
+    pub unmeasured: Vec<u16>,
+}
+
+/// Why a scenario could not be compiled.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompileError {
+    /// An algorithm is unknown or does not suit the scenario.
+    #[error("scenario `{scenario}`: {source}")]
+    Algorithm {
+        /// Which scenario.
+        scenario: String,
+        /// Why.
+        source: RegistryError,
+    },
+    /// The scenario needs a rival.
+    #[error("scenario `{scenario}` needs a rival")]
+    NoRival {
+        /// Which scenario.
+        scenario: String,
+    },
+    /// The flows could not be planned.
+    #[error("scenario `{scenario}`: {source}")]
+    Plan {
+        /// Which scenario.
+        scenario: String,
+        /// Why.
+        source: PlanError,
+    },
+    /// A link makes no sense.
+    #[error("scenario `{scenario}`: {reason}")]
+    Link {
+        /// Which scenario.
+        scenario: String,
+        /// Why, and what was expected.
+        reason: String,
+    },
+}
+
+impl Prepared {
+    /// The experiment for one cast and seed.
+    ///
+    /// # Errors
+    ///
+    /// If an algorithm is unknown or refuses the scenario's flows, or links or flows make no sense.
+    pub fn compile(&self, registry: &Registry, cast: &Cast, seed: u64) -> Result<Compiled, CompileError> {
+        let contestants = self.contestants(registry, cast)?;
+        let (topology, site) = self.topology(seed)?;
+        let groups = Groups::of(self);
+        let assigned = self.assign(&contestants, &groups, cast)?;
+        let flows = plan(&assigned, &site)
+            .map_err(|source| CompileError::Plan { scenario: self.scenario.name.clone(), source })?;
+        let experiment = Experiment {
+            seed,
+            duration: self.scenario.duration,
+            topology,
+            contestants: contestants.list,
+            flows,
+            endpoints: self.endpoints(),
+            sample_every: Some(self.sampling()),
+            balance: match self.scenario.balance {
+                Balance::Ecmp => spec::Balance::Ecmp,
+                Balance::Spray => spec::Balance::Spray,
+            },
+            check_wire: false,
+        };
+        Ok(Compiled { experiment, unmeasured: groups.unmeasured, groups: groups.names })
+    }
+
+    /// Two hundred samples a run, where the scenario does not say.
+    fn sampling(&self) -> Span {
+        let default = Span::from_nanos((self.scenario.duration.as_nanos() / 200).max(1));
+        self.scenario.sample_every.unwrap_or(default)
+    }
+
+    fn contestants(&self, registry: &Registry, cast: &Cast) -> Result<Contestants, CompileError> {
+        let fault = |source| CompileError::Algorithm { scenario: self.scenario.name.clone(), source };
+        let knowledge = if self.scenario.oracle { Knowledge::Oracle } else { Knowledge::Estimated };
+        let mut contestants = Contestants { list: Vec::new(), named: BTreeMap::new(), rival: None };
+        let mut add = |label: String, args: &Args| {
+            // What an algorithm refuses, it should refuse now and not once flows begin.
+            let probe = Setup::new(Timestamp::ZERO, self.scenario.endpoints.mtu, 0);
+            registry.build_args(args, &probe)?;
+            let (registry, args) = (registry.clone(), args.clone());
+            let build = Arc::new(move |setup: &Setup| match registry.build_args(&args, setup) {
+                Ok(controller) => controller,
+                Err(error) => panic!("{error}"),
+            });
+            contestants.list.push(Contestant { label, build, knowledge });
+            Ok(contestants.list.len() - 1)
+        };
+        add(cast.subject.to_string(), &cast.subject).map_err(fault)?;
+        let rival = cast.rival.as_ref().map(|args| add(rival_label(args), args)).transpose().map_err(fault)?;
+        let mut named = BTreeMap::new();
+        for workload in &self.scenario.workloads {
+            if let Player::Named(name) = &workload.player
+                && !named.contains_key(name)
+            {
+                let args = registry.resolve(name).map_err(fault)?;
+                named.insert(name.clone(), add(rival_label(&args), &args).map_err(fault)?);
+            }
+        }
+        contestants.named = named;
+        contestants.rival = rival;
+        Ok(contestants)
+    }
+
+    fn assign<'a>(
+        &'a self,
+        contestants: &Contestants,
+        groups: &Groups,
+        cast: &Cast,
+    ) -> Result<Vec<Assigned<'a>>, CompileError> {
+        let workloads = self.scenario.workloads.iter().zip(&self.sizes).zip(&groups.of_workload);
+        workloads
+            .map(|((workload, sizes), &(group, request_group))| {
+                let contestant = match &workload.player {
+                    Player::Subject => Some(0),
+                    Player::Rival => contestants.rival,
+                    Player::Named(name) => contestants.named.get(name).copied(),
+                };
+                let contestant = contestant.ok_or_else(|| {
+                    debug_assert!(cast.rival.is_none(), "only a rival can be missing");
+                    CompileError::NoRival { scenario: self.scenario.name.clone() }
+                })?;
+                Ok(Assigned { pattern: &workload.pattern, sizes: sizes.clone(), contestant, group, request_group })
+            })
+            .collect()
+    }
+
+    fn topology(&self, seed: u64) -> Result<(spec::Topology, Site), CompileError> {
+        let main = Wire::new(self, self.scenario.topology.main_link(), self.main_trace.as_ref(), seed, "bottleneck")?;
+        let site = |hosts| Site { hosts, capacity: main.rate, duration: self.scenario.duration, seed };
+        Ok(match &self.scenario.topology {
+            Topology::Dumbbell(dumbbell) => (self.dumbbell(dumbbell, &main, seed)?, site(Hosts::Pairs(dumbbell.pairs))),
+            Topology::Star(star) => {
+                let up = LinkSpec::fixed(main.rate, star.delay);
+                let topology = spec::Topology::Star(spec::Star { hosts: star.hosts, up, down: main.spec(star.delay)? });
+                (topology, site(Hosts::Any(star.hosts)))
+            }
+            Topology::FatTree(tree) => {
+                let host_up = LinkSpec::fixed(main.rate, tree.delay);
+                let topology = spec::FatTree { k: tree.k, link: main.spec(tree.delay)?, host_up };
+                (spec::Topology::FatTree(topology), site(Hosts::Any(self.scenario.topology.hosts())))
+            }
+        })
+    }
+
+    fn dumbbell(&self, dumbbell: &Dumbbell, main: &Wire<'_>, seed: u64) -> Result<spec::Topology, CompileError> {
+        let forth = Span::from_nanos(dumbbell.rtt.as_nanos() / 2);
+        let back = dumbbell.rtt - forth;
+        let reverse = match &dumbbell.reverse {
+            None => LinkSpec::fixed(dumbbell.access_rate, back),
+            Some(link) => Wire::new(self, link, self.reverse_trace.as_ref(), seed, "reverse")?.spec(back)?,
+        };
+        Ok(spec::Topology::Dumbbell(spec::Dumbbell {
+            pairs: dumbbell.pairs,
+            access: LinkSpec::fixed(dumbbell.access_rate, Span::ZERO),
+            extra_delay: dumbbell.extra_rtt.iter().map(|rtt| Span::from_nanos(rtt.as_nanos() / 2)).collect(),
+            bottleneck: main.spec(forth)?,
+            reverse,
+        }))
+    }
+
+    fn endpoints(&self) -> EndpointSpec {
+        let endpoints = &self.scenario.endpoints;
+        let mut sender = SenderConfig::default();
+        sender.mtu = endpoints.mtu;
+        sender.loss = match endpoints.loss {
+            LossDetection::Rfc9002 => LossPolicy::RFC_9002,
+            LossDetection::Rack => LossPolicy::RACK,
+            LossDetection::PerPacketRto(rto) => LossPolicy::PerPacketRto { rto: Rto::Fixed(rto) },
+        };
+        sender.pacing = endpoints.pacing;
+        sender.ecn = endpoints.ecn;
+        sender.granularity = endpoints.granularity;
+        sender.max_ack_delay = endpoints.ack_delay;
+        sender.initial_rtt = endpoints.initial_rtt.unwrap_or_else(|| self.handshake_rtt());
+        EndpointSpec {
+            sender,
+            receiver: ReceiverConfig::default(),
+            ack_every: endpoints.ack_every,
+            ack_delay: endpoints.ack_delay,
+        }
+    }
+
+    /// What a handshake over empty queues would have measured on the longest path, within the granularity of timers.
+    fn handshake_rtt(&self) -> Span {
+        let extra = match &self.scenario.topology {
+            Topology::Dumbbell(dumbbell) => dumbbell.extra_rtt.iter().copied().max().unwrap_or_default(),
+            _ => Span::ZERO,
+        };
+        (self.scenario.topology.rtt() + extra).max(self.scenario.endpoints.granularity)
+    }
+}
+
+/// How a contestant is called that is not under test, even where it runs the same algorithm.
+fn rival_label(args: &Args) -> String {
+    format!("rival {args}")
+}
+
+struct Contestants {
+    /// The subject comes first.
+    list: Vec<Contestant>,
+    rival: Option<usize>,
+    named: BTreeMap<String, usize>,
+}
+
+/// Groups by number: one for each name, and one for the requests of each name that has any.
+struct Groups {
+    names: BTreeMap<u16, String>,
+    of_workload: Vec<(u16, u16)>,
+    unmeasured: Vec<u16>,
+}
+
+impl Groups {
+    fn of(prepared: &Prepared) -> Self {
+        let mut groups = Self { names: BTreeMap::new(), of_workload: Vec::new(), unmeasured: Vec::new() };
+        for workload in &prepared.scenario.workloads {
+            let group = groups.number(&workload.group, workload.measured);
+            let request = match workload.pattern {
+                crate::workload::Pattern::RequestResponse { .. } => {
+                    groups.number(&format!("{} requests", workload.group), false)
+                }
+                _ => group,
+            };
+            groups.of_workload.push((group, request));
+        }
+        groups
+    }
+
+    fn number(&mut self, name: &str, measured: bool) -> u16 {
+        if let Some((&number, _)) = self.names.iter().find(|(_, known)| *known == name) {
+            return number;
+        }
+        // A scenario with more than 65 535 workloads would not be read in reasonable time.
+        let number = u16::try_from(self.names.len()).unwrap_or(u16::MAX);
+        self.names.insert(number, name.to_owned());
+        if !measured {
+            self.unmeasured.push(number);
+        }
+        number
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! What a scenario names but does not hold: traces and flow-size distributions, loaded once for all its runs.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use cc_algos::registry::nearest;
+use traces::{Generator, ReadOptions, Trace};
+
+use super::error::ScenarioError;
+use super::fingerprint::Fingerprint;
+use super::model::{Link, Scenario, Service, Topology};
+use crate::workload::{SizeDistribution, Sizes};
+
+/// A scenario with its traces and distributions, ready to be compiled for any algorithm and seed.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The scenario.
+    pub scenario: Scenario,
+    /// The trace of the main link, if it has one.
+    pub(super) main_trace: Option<TraceSource>,
+    /// The trace of a dumbbell's reverse link, if it has one.
+    pub(super) reverse_trace: Option<TraceSource>,
+    /// For each workload, the distributions of its pattern.
+    pub(super) sizes: Vec<Vec<Arc<SizeDistribution>>>,
+    fingerprint: String,
+}
+
+/// Where a link's trace comes from.
+#[derive(Clone, Debug)]
+pub(super) enum TraceSource {
+    /// A recorded or embedded trace, the same for all seeds.
+    Recorded(Arc<Trace>),
+    /// Generated: with its own seed, or anew for each run's.
+    Generated { generator: Generator, seed: Option<u64> },
+}
+
+impl Prepared {
+    /// Loads what the scenario names; relative paths start at `base`.
+    ///
+    /// # Errors
+    ///
+    /// If a trace or a distribution is unknown, unreadable or malformed.
+    pub fn new(scenario: Scenario, base: &Path) -> Result<Self, ScenarioError> {
+        let mut fingerprint = Fingerprint::of_scenario(&scenario);
+        let fault = |key: &str, message: String| ScenarioError::new(&scenario.name, message).at_key(key);
+        let mut trace = |link: &Link, key: &str| {
+            load_trace(link, base, &mut fingerprint).map_err(|message| fault(&format!("{key}.trace"), message))
+        };
+        let (main_trace, reverse_trace) = match &scenario.topology {
+            Topology::Dumbbell(dumbbell) => (
+                trace(&dumbbell.bottleneck, "topology.bottleneck")?,
+                dumbbell.reverse.as_ref().map_or(Ok(None), |link| trace(link, "topology.reverse"))?,
+            ),
+            Topology::Star(star) => (trace(&star.link, "topology.link")?, None),
+            Topology::FatTree(tree) => (trace(&tree.link, "topology.link")?, None),
+        };
+        let mut sizes = Vec::new();
+        for (index, workload) in scenario.workloads.iter().enumerate() {
+            let load = |named: &Sizes| {
+                load_sizes(named, base, &mut fingerprint)
+                    .map_err(|message| fault(&format!("workload[{index}]"), message))
+            };
+            sizes.push(workload.pattern.sizes().into_iter().map(load).collect::<Result<Vec<_>, _>>()?);
+        }
+        let fingerprint = fingerprint.finish();
+        Ok(Self { scenario, main_trace, reverse_trace, sizes, fingerprint })
+    }
+
+    /// A fingerprint of everything that shapes a run but algorithm and seed.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+}
+
+fn load_trace(link: &Link, base: &Path, fingerprint: &mut Fingerprint) -> Result<Option<TraceSource>, String> {
+    let Service::Trace { name, .. } = &link.service else {
+        return Ok(None);
+    };
+    if let Some(name) = name.strip_prefix("gen:") {
+        return parse_generator(name).map(Some);
+    }
+    let trace = match name.strip_prefix("sample:") {
+        Some(name) => load_sample(name)?,
+        None => Trace::load(base.join(name), &ReadOptions::default()).map_err(|error| error.to_string())?,
+    };
+    fingerprint.add_trace(&trace);
+    Ok(Some(TraceSource::Recorded(Arc::new(trace))))
+}
+
+/// An embedded sample by name.
+fn load_sample(name: &str) -> Result<Trace, String> {
+    match traces::samples().iter().find(|sample| sample.name == name) {
+        Some(sample) => sample.trace().map_err(|error| error.to_string()),
+        None => Err(unknown("sample", name, traces::samples().iter().map(|sample| sample.name))),
+    }
+}
+
+/// `NAME?key=value&...`, where `seed` fixes the seed and the rest are the generator's parameters.
+pub(crate) fn parse_generator(text: &str) -> Result<TraceSource, String> {
+    let (name, query) = text.split_once('?').unwrap_or((text, ""));
+    let mut seed = None;
+    let mut rest = Vec::new();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        match pair.strip_prefix("seed=") {
+            Some(value) => seed = Some(value.parse().map_err(|_| format!("`{pair}`: expected a whole number"))?),
+            None => rest.push(pair),
+        }
+    }
+    let plain = if rest.is_empty() { name.to_owned() } else { format!("{name}?{}", rest.join("&")) };
+    let generator: Generator = plain.parse().map_err(|error: traces::TraceError| error.to_string())?;
+    // Parameters that make no trace should fail now, not in the middle of a sweep.
+    generator.generate(seed.unwrap_or(0)).map_err(|error| error.to_string())?;
+    Ok(TraceSource::Generated { generator, seed })
+}
+
+fn load_sizes(named: &Sizes, base: &Path, fingerprint: &mut Fingerprint) -> Result<Arc<SizeDistribution>, String> {
+    Ok(Arc::new(match named {
+        Sizes::Fixed(bytes) => SizeDistribution::fixed(*bytes),
+        Sizes::Uniform(min, max) => SizeDistribution::uniform(*min, *max),
+        Sizes::Published(published) => published.distribution(),
+        Sizes::File(path) => {
+            let path = base.join(path);
+            let text = std::fs::read_to_string(&path)
+                .map_err(|error| format!("cannot read the sizes {}: {error}", path.display()))?;
+            fingerprint.add(text.as_bytes());
+            SizeDistribution::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?
+        }
+    }))
+}
+
+/// What to say of an unknown name.
+fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+    match nearest(name, known.clone()) {
+        Some(near) => format!("unknown {what} `{name}`: did you mean `{near}`?"),
+        None => format!("unknown {what} `{name}`: expected one of {}", known.collect::<Vec<_>>().join(", ")),
+    }
+}
