@@ -2,4 +2,5 @@
 
 pub mod measure;
 pub mod scenario;
+pub mod sweep;
 pub mod workload;

@@ -57,6 +57,9 @@ pub struct ClassRecord {
     pub contestant: String,
     /// Name of the group (`rpc`, `bulk`, ...).
     pub group: String,
+    /// Whether its flows are there for the others' sake, and stand in no table: requests, cross traffic.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub background: bool,
     /// Counts and sums over the flows.
     pub totals: Totals,
     /// Flow completion time, nanoseconds, from a flow's start to the sender knowing that every byte arrived.

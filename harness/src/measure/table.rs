@@ -140,7 +140,7 @@ pub(crate) fn rows_of(records: &[RunRecord]) -> Result<BTreeMap<RowKey, Vec<Seed
     }
     let mut rows: BTreeMap<RowKey, Vec<SeedView<'_>>> = BTreeMap::new();
     for run in sorted {
-        for class in &run.classes {
+        for class in run.classes.iter().filter(|class| !class.background) {
             let key = RowKey {
                 scenario: run.identity.scenario.clone(),
                 algorithm: run.identity.algorithm.clone(),

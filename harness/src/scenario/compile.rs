@@ -44,7 +44,7 @@ pub enum CompileError {
         /// Which scenario.
         scenario: String,
         /// Why.
-        source: RegistryError,
+        source: Box<RegistryError>,
     },
     /// The scenario needs a rival.
     #[error("scenario `{scenario}` needs a rival")]
@@ -107,7 +107,10 @@ impl Prepared {
     }
 
     fn contestants(&self, registry: &Registry, cast: &Cast) -> Result<Contestants, CompileError> {
-        let fault = |source| CompileError::Algorithm { scenario: self.scenario.name.clone(), source };
+        let fault = |source: RegistryError| CompileError::Algorithm {
+            scenario: self.scenario.name.clone(),
+            source: Box::new(source),
+        };
         let knowledge = if self.scenario.oracle { Knowledge::Oracle } else { Knowledge::Estimated };
         let mut contestants = Contestants { list: Vec::new(), named: BTreeMap::new(), rival: None };
         let mut add = |label: String, args: &Args| {

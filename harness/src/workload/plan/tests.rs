@@ -39,7 +39,7 @@ fn poisson(arrivals: Arrivals) -> Pattern {
 fn poisson_flows_offer_the_load_asked_for() {
     let curve = Published::AliStorage.distribution();
     for (site, links) in [(DUMBBELL, 1.0), (STAR, 16.0)] {
-        let flows = flows(&poisson(Arrivals::Load(0.6)), &[curve.clone()], &site);
+        let flows = flows(&poisson(Arrivals::Load(0.6)), std::slice::from_ref(&curve), &site);
         let offered = flows.iter().map(|flow| bytes(flow) as f64).sum::<f64>();
         let expected = 0.6 * links * site.capacity.bytes_in(site.duration) as f64;
         // A compound Poisson sum has a relative deviation of sqrt(E[X²] / n) / E[X]; for AliStorage2019 E[X²] = 3.85e10, so
