@@ -9,7 +9,8 @@
 //! * [`signal`]: what the network said (ECN, CSIG, INT, notices), as types;
 //! * [`estimate`]: RTT, delivery rate, windowed extremes, written once and shared by all;
 //! * [`algo`]: one algorithm a file;
-//! * [`registry`]: names and typed parameters, open to algorithms of other crates.
+//! * [`registry`]: names and typed parameters, open to algorithms of other crates;
+//! * [`walkthrough`]: what each family of laws needs, and where the trait gives it.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -23,6 +24,7 @@ pub mod signal;
 #[cfg(test)]
 mod testing;
 pub mod units;
+pub mod walkthrough;
 
 pub use controller::{
     Cause, Controller, ControllerState, DeliverySample, Feedback, Flight, Handover, HostView, Limit, Oracle,

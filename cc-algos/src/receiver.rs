@@ -26,6 +26,8 @@ pub struct Received {
     pub order: Order,
     /// Packets that ask for an acknowledgement and have not got one, this one included.
     pub unacknowledged: u32,
+    /// Bytes that the sender said it has left to send, where it says so: what receiver-driven laws share credit by.
+    pub backlog: Option<u64>,
 }
 
 impl Received {
@@ -40,6 +42,7 @@ impl Received {
             ecn: Ecn::NotEct,
             order: Order::InOrder,
             unacknowledged: 1,
+            backlog: None,
         }
     }
 }

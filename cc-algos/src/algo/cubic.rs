@@ -269,40 +269,40 @@ impl Cubic {
         }
     }
 
-    /// The clock of the epoch, which begins now if there is none.
-    fn epoch(&mut self, now: Timestamp) -> Epoch {
+    /// The epoch with its clock set going again, or a new one.
+    fn start_clock(&mut self, now: Timestamp) {
         if let Some(epoch) = &mut self.epoch {
             if let Some(since) = self.stalled_since.take() {
                 epoch.began += now.saturating_since(since);
             }
-            return *epoch;
+            return;
         }
         let cwnd = self.window_in_packets();
         let plateau = self.w_max.filter(|w_max| *w_max > cwnd).unwrap_or(cwnd);
-        let epoch = Epoch { began: now, k: libm::cbrt((plateau - cwnd) / self.params.c), plateau, w_est: cwnd };
-        self.epoch = Some(epoch);
-        epoch
+        self.epoch = Some(Epoch { began: now, k: libm::cbrt((plateau - cwnd) / self.params.c), plateau, w_est: cwnd });
     }
 
-    /// RFC 9438, sections 4.2 to 4.5.
+    /// RFC 9438, sections 4.2 to 4.5. On every acknowledgement, hence with a single division.
     fn avoid_congestion(&mut self, acked: u64, now: Timestamp, flight: &Flight<'_>) {
-        let mut epoch = self.epoch(now);
-        let cwnd = self.window_in_packets();
-        let windows_acked = acked as f64 / self.window.bytes() as f64;
+        self.start_clock(now);
+        let Some(epoch) = &mut self.epoch else { return };
+        let mtu = self.window.mtu() as f64;
+        let bytes = self.window.bytes() as f64;
+        let windows_acked = acked as f64 / bytes;
         let regained = self.cwnd_prior.is_none_or(|prior| epoch.w_est >= prior);
         epoch.w_est += if regained { windows_acked } else { self.alpha * windows_acked };
-        self.epoch = Some(epoch);
 
-        let elapsed = now.saturating_since(epoch.began).as_secs_f64();
-        if epoch.window(self.params.c, elapsed) < epoch.w_est {
+        let elapsed = seconds(now.saturating_since(epoch.began));
+        let growth = if epoch.window(self.params.c, elapsed) < epoch.w_est {
             self.region = Region::RenoFriendly;
-            self.grow_by((epoch.w_est - cwnd) * self.window.mtu() as f64 - self.fraction);
-            return;
-        }
-        self.region = if cwnd < epoch.plateau { Region::Concave } else { Region::Convex };
-        let rtt = flight.smoothed_rtt.unwrap_or(Span::ZERO).as_secs_f64();
-        let target = epoch.window(self.params.c, elapsed + rtt).clamp(cwnd, 1.5 * cwnd);
-        self.grow_by((target - cwnd) * windows_acked.min(1.0) * self.window.mtu() as f64);
+            epoch.w_est * mtu - bytes - self.fraction
+        } else {
+            self.region = if bytes < epoch.plateau * mtu { Region::Concave } else { Region::Convex };
+            let ahead = elapsed + flight.smoothed_rtt.map_or(0.0, seconds);
+            let target = (epoch.window(self.params.c, ahead) * mtu).clamp(bytes, 1.5 * bytes);
+            (target - bytes) * windows_acked.min(1.0)
+        };
+        self.grow_by(growth);
     }
 
     /// Adds the whole bytes and keeps the rest for the next time. Never shrinks the window.
@@ -416,6 +416,11 @@ impl Controller for Cubic {
             bandwidth: None,
         }
     }
+}
+
+/// A span in seconds, by a product: it is computed on every acknowledgement.
+fn seconds(span: Span) -> f64 {
+    span.as_nanos() as f64 * 1e-9
 }
 
 /// The registry's entry.

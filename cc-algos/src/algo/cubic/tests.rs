@@ -227,11 +227,12 @@ fn time_spent_limited_by_the_application_is_not_counted_and_idleness_within_it_o
         flow.rounds(10);
         let (began, window) = (flow.controller.epoch.unwrap().began, flow.controller.window());
         flow.limit = Limit::Application;
-        // 99 of 100 packets, for five minutes.
+        // All of the window but a packet, for five minutes.
+        let used = flow.packets() - 1;
         for _ in 0..3_000 {
-            flow.send(10);
+            flow.send(used);
             flow.now += flow.rtt;
-            flow.report(&[Fate::Acked; 10]);
+            flow.report(&vec![Fate::Acked; used as usize]);
         }
         if idle {
             flow.idle(Span::from_secs(60));
