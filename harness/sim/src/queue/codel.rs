@@ -124,10 +124,7 @@ impl Work<'_> {
 impl Controller {
     /// The next packet that survives.
     pub(super) fn dequeue(&mut self, mut work: Work<'_>) -> Option<Queued> {
-        let Some((mut packet, mut too_late)) = self.take(&mut work) else {
-            self.dropping = false;
-            return None;
-        };
+        let (mut packet, mut too_late) = self.take(&mut work)?;
         if !self.dropping {
             if !too_late {
                 return Some(packet);
@@ -146,11 +143,7 @@ impl Controller {
                 self.next_drop = self.law(self.next_drop, work.parameters.interval);
                 return Some(marked);
             }
-            let Some(taken) = self.take(&mut work) else {
-                self.dropping = false;
-                return None;
-            };
-            (packet, too_late) = taken;
+            (packet, too_late) = self.take(&mut work)?;
             self.dropping = too_late;
             if too_late {
                 self.next_drop = self.law(self.next_drop, work.parameters.interval);

@@ -257,6 +257,43 @@ mod tests {
     }
 
     #[test]
+    fn a_flow_that_comes_back_at_once_does_not_overtake_the_turn_of_a_backlog() {
+        // A quantum of two packets: the bulk flow has one left of its second turn when the sparse flow comes back.
+        let spec = FqCodelSpec { quantum: 3_028, ..FqCodelSpec::default() };
+        let (mut queue, mut dropped) = (fq(spec), Vec::new());
+        for _ in 0..10 {
+            queue.enqueue(SimTime::ZERO, of(1, 1_514), &mut dropped);
+        }
+        queue.enqueue(SimTime::ZERO, of(2, 200), &mut dropped);
+        let mut take = |queue: &mut FqCodel| queue.dequeue(SimTime::ZERO, &mut dropped).map(|packet| packet.flow);
+        assert_eq!([(); 4].map(|()| take(&mut queue)), [Some(1), Some(1), Some(2), Some(1)]);
+        queue.enqueue(SimTime::ZERO, of(2, 200), &mut Vec::new());
+        assert_eq!([(); 2].map(|()| take(&mut queue)), [Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn a_late_packet_alone_in_its_queue_is_signalled_while_others_keep_the_link_busy() {
+        let (target, interval) = (cc_algos::Span::from_micros(10), cc_algos::Span::from_micros(100));
+        let codel = CodelParameters { target, interval, ..CodelParameters::default() };
+        let (mut queue, mut dropped) = (fq(FqCodelSpec { codel, ..FqCodelSpec::default() }), Vec::new());
+        for _ in 0..100 {
+            queue.enqueue(SimTime::ZERO, of(2, 1_500), &mut dropped);
+        }
+        // One packet each ms, taken one ms later: always late and always alone.
+        let mut marked = 0;
+        for ms in 0..20 {
+            queue.enqueue(millis(ms), Queued { arrived: millis(ms), ecn: Ecn::Ect0, ..of(1, 100) }, &mut dropped);
+            while let Some(packet) = queue.dequeue(millis(ms + 1), &mut dropped) {
+                if packet.flow == 1 {
+                    marked += u32::from(packet.ecn == Ecn::Ce);
+                    break;
+                }
+            }
+        }
+        assert!(marked > 0);
+    }
+
+    #[test]
     fn overflow_takes_half_of_the_fattest_queue_up_to_a_batch_from_its_head() {
         let spec = FqCodelSpec { capacity: Capacity::Packets(20), ..FqCodelSpec::default() };
         let (mut queue, mut dropped) = (fq(spec), Vec::new());

@@ -61,11 +61,11 @@ impl Clock {
         let total = self.used + work;
         let (whole, rest) = (total / per_pico, total % per_pico);
         let room = end - self.at;
-        if whole < room || (whole == room && rest == 0) {
+        if whole < room {
             *self = Self { at: self.at + whole, used: rest };
             return 0;
         }
-        // `room` picoseconds do less than `total`, so the product fits.
+        // `room` picoseconds do `total` at most, so the product fits.
         let left = total - room * per_pico;
         *self = Self { at: end, used: 0 };
         left

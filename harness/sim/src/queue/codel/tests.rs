@@ -65,8 +65,12 @@ fn a_burst_that_drains_within_an_interval_is_left_alone() {
 
 #[test]
 fn a_queue_of_one_packet_is_left_alone_however_late() {
-    let parameters =
-        CodelParameters { target: Span::from_micros(1), interval: Span::from_micros(10), ..CodelParameters::default() };
+    let parameters = CodelParameters {
+        target: Span::from_micros(1),
+        interval: Span::from_micros(10),
+        mtu: 1_500,
+        ..CodelParameters::default()
+    };
     let mut queue = Codel::new(CodelSpec { parameters, capacity: Capacity::Unlimited });
     let mut dropped = Vec::new();
     for ms in 0..100 {
@@ -76,6 +80,18 @@ fn a_queue_of_one_packet_is_left_alone_however_late() {
         }
     }
     assert!(dropped.is_empty());
+}
+
+#[test]
+fn a_packet_below_target_ends_dropping_even_when_a_drop_is_due() {
+    let (mut queue, mut dropped) = (codel(false), Vec::new());
+    queue.controller = Controller { dropping: true, next_drop: millis(10), count: 5, ..Controller::default() };
+    for _ in 0..5 {
+        queue.enqueue(millis(20), Queued { arrived: millis(20), ..packet(0) }, &mut dropped);
+    }
+    // 4 ms of sojourn, target 5 ms.
+    assert!(queue.dequeue(millis(24), &mut dropped).is_some());
+    assert!(dropped.is_empty() && !queue.controller.dropping);
 }
 
 #[test]

@@ -169,6 +169,29 @@ fn the_classic_queue_keeps_its_share_against_unresponsive_low_latency_traffic() 
 }
 
 #[test]
+fn an_idle_link_forgets_whose_turn_it_was() {
+    let (mut queue, mut dropped) = (dual(), Vec::new());
+    let first_of_both = |queue: &mut DualPi2, dropped: &mut Vec<Queued>| {
+        queue.enqueue(SimTime::ZERO, with(Ecn::NotEct), dropped);
+        queue.enqueue(SimTime::ZERO, with(Ecn::Ect1), dropped);
+        let first = queue.dequeue(SimTime::ZERO, dropped).unwrap().ecn;
+        while queue.dequeue(SimTime::ZERO, dropped).is_some() {}
+        first
+    };
+    // Sent while a classic packet waited, which would have made it the classic queue's turn.
+    assert_eq!(first_of_both(&mut queue, &mut dropped), Ecn::Ect1);
+    assert_eq!(first_of_both(&mut queue, &mut dropped), Ecn::Ect1);
+}
+
+#[test]
+fn signals_are_spread_evenly() {
+    let mut signaller = Signaller::default();
+    let signals: Vec<_> = (1..=8).filter(|_| signaller.signals(0.5)).collect();
+    // Sums 0.5, 1, 1.5: the third exceeds one; then each second.
+    assert_eq!(signals, [3, 5, 7]);
+}
+
+#[test]
 fn a_time_shifted_fifo_sends_the_head_that_waited_longer_than_the_shift() {
     let scheduler = Scheduler::TimeShiftedFifo { shift: Span::from_millis(50) };
     for (wait, first) in [(49, Ecn::Ect1), (50, Ecn::Ect1), (51, Ecn::NotEct)] {

@@ -60,6 +60,28 @@ fn an_unresponsive_overload_converges_to_its_excess_at_the_target_delay() {
 }
 
 #[test]
+fn without_delay_the_probability_decays_by_a_fiftieth() {
+    let mut control = Control { probability: 0.5, delay: 0.0, previous_delay: 0.0, burst_left: Span::ZERO };
+    control.update(&PieSpec::default());
+    // First the step of the law, 0.125 x -15 ms, then the decay.
+    assert!((control.probability - (0.5 - 0.001_875) * 0.98).abs() < 1e-12);
+}
+
+#[test]
+fn a_queue_of_two_packets_is_left_alone_and_calm_renews_the_burst_allowance() {
+    let (mut queue, mut dropped) = (pie(PieSpec { spacing: Spacing::Independent, ..unlimited() }), Vec::new());
+    queue.control = Control { probability: 1.0, delay: 0.05, previous_delay: 0.05, burst_left: Span::ZERO };
+    for handle in 0..4 {
+        queue.enqueue(SimTime::ZERO, packet(handle), &mut dropped);
+    }
+    // The third finds two packets, 3 000 bytes, and passes; the fourth finds three.
+    assert_eq!(dropped.iter().map(|packet| packet.handle).collect::<Vec<_>>(), [3]);
+    queue.control = Control { probability: 0.0, delay: 0.007, previous_delay: 0.007, burst_left: Span::ZERO };
+    queue.enqueue(SimTime::ZERO, packet(4), &mut dropped);
+    assert_eq!(queue.control.burst_left, Span::from_millis(150));
+}
+
+#[test]
 fn a_burst_after_calm_passes_whole() {
     let mut port = Port::new(Box::new(pie(unlimited())), RATE);
     // 100 packets at once: 100 ms of delay, far above the target, within the allowance of 150 ms.
