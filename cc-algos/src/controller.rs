@@ -6,7 +6,8 @@
 //! 2. Everything one cause revealed arrives in **one** [`Feedback`]: what an acknowledgement newly acknowledged, what it
 //!    let the sender declare lost, and its marks, together. Within a batch a law reads losses first, then marks, then
 //!    acknowledgements, so that an ACK of ten packets means the same as ten ACKs of one.
-//! 3. [`Flight`] shows the sender *after* the batch was applied, or the packet sent; [`Feedback::prior_in_flight`] is the amount before it.
+//! 3. [`Flight`] shows the sender *after* the batch was applied, or the packet sent; [`Feedback::prior_in_flight`] is the
+//!    amount before the batch.
 //! 4. Time never goes backwards between calls.
 
 use core::fmt::Debug;
