@@ -163,6 +163,19 @@ impl SendingEnd {
         }
     }
 
+    /// Reads a little of what an acknowledgement needs, so that it is near when it is needed. The value means nothing.
+    #[inline]
+    pub(crate) fn touch(&self) -> u64 {
+        self.sender.largest_acked(PATH).unwrap_or_default() ^ self.sender.next_packet_number(PATH) ^ self.count.bytes
+    }
+
+    /// As [`SendingEnd::touch`], for what stands behind pointers.
+    #[inline]
+    pub(crate) fn touch_behind(&self) -> u64 {
+        let oldest = self.sender.oldest_in_flight(PATH).map_or(0, |chunk| chunk.offset);
+        self.sender.controller(PATH).window() ^ oldest
+    }
+
     /// When this end must be woken, given when its gate opens.
     pub(crate) fn next_wake(&self, now: Timestamp, gate_opens: Option<Timestamp>) -> Option<Timestamp> {
         [self.sender.next_timeout(), gate_opens, self.source.next_change(now)].into_iter().flatten().min()
@@ -223,6 +236,18 @@ impl ReceivingEnd {
             source: spec.source.0,
             acks_sent: 0,
         }
+    }
+
+    /// Reads a little of what a packet needs, so that it is near when it is needed. The value means nothing.
+    #[inline]
+    pub(crate) fn touch(&self) -> u64 {
+        self.delivered ^ u64::from(self.receiver.ack_owed())
+    }
+
+    /// As [`ReceivingEnd::touch`], for what stands behind pointers.
+    #[inline]
+    pub(crate) fn touch_behind(&self) -> u64 {
+        self.received.last().map_or(0, |range| range.end)
     }
 
     /// A packet of the sender arrived.

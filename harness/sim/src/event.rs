@@ -1,4 +1,5 @@
-//! The event queue: a timing wheel with an overflow heap, in exact (time, tie) order.
+//! The event queue: a timing wheel with an overflow heap, in exact (time, tie) order. How long a slot is adapts to how dense
+//! events are, and does not change their order.
 //!
 //! Events of equal time come in an order that is random but fixed by the seed: each gets a tie-breaker that is a
 //! bijection of its sequence number, so that synchronised senders share drops instead of the first one built winning.
@@ -12,6 +13,14 @@ use crate::time::SimTime;
 const SLOTS: usize = 1 << 14;
 const WORDS: usize = SLOTS / 64;
 const NIL: u32 = u32::MAX;
+/// Events in a slot at best: enough to fetch what they touch ahead, few enough to sort in no time.
+const EVENTS_PER_SLOT: u64 = 12;
+/// Slots start at 2^20 ps, about a microsecond.
+const FIRST_SHIFT: u32 = 20;
+const SHIFTS: core::ops::RangeInclusive<u32> = 7..=40;
+/// Events after which the slots' length is first looked at, and the most after which it is looked at again.
+const FIRST_LOOK: u64 = 1 << 11;
+const LATER_LOOK: u64 = 1 << 16;
 
 /// What is to happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +29,8 @@ pub(crate) enum Action {
     Head {
         /// The port.
         port: u32,
+        /// The packet, which the port knows as well: it stands here so that both can be fetched at once.
+        packet: u32,
     },
     /// A scheduled port's link is free for the next packet.
     Service {
@@ -106,16 +117,23 @@ pub(crate) struct EventQueue {
     overflow: BinaryHeap<Reverse<Entry>>,
     sequence: u64,
     scramble: u64,
+    density: Density,
+}
+
+/// How many events and slots there were since the slots' length was last looked at.
+struct Density {
+    since_sequence: u64,
+    slots: u64,
+    look_after: u64,
 }
 
 impl EventQueue {
-    /// A queue whose slots are about as long as the mean time between events, `mean_gap_picos`; any value is correct, a
-    /// good one is fast.
-    pub(crate) fn new(seed: u64, mean_gap_picos: u64) -> Self {
+    /// A queue whose ties are broken by `seed`.
+    pub(crate) fn new(seed: u64) -> Self {
         Self {
             open: Vec::new(),
             cursor: 0,
-            slot_shift: mean_gap_picos.clamp(1 << 7, 1 << 36).ilog2(),
+            slot_shift: FIRST_SHIFT,
             heads: Box::new([NIL; SLOTS]),
             occupied: Box::new([0; WORDS]),
             nodes: Vec::new(),
@@ -124,6 +142,7 @@ impl EventQueue {
             overflow: BinaryHeap::new(),
             sequence: 0,
             scramble: seed,
+            density: Density { since_sequence: 0, slots: 0, look_after: FIRST_LOOK },
         }
     }
 
@@ -133,8 +152,12 @@ impl EventQueue {
         self.sequence += 1;
         // Xor and multiplication by an odd number are bijections: no two ties are equal. The high bits are well mixed.
         let tie = (self.sequence ^ self.scramble).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let entry = Entry { at, tie, action };
-        let slot = at.as_picos() >> self.slot_shift;
+        self.place(Entry { at, tie, action });
+    }
+
+    #[inline]
+    fn place(&mut self, entry: Entry) {
+        let slot = entry.at.as_picos() >> self.slot_shift;
         if slot <= self.cursor {
             self.push_open(entry);
         } else if slot - self.cursor < SLOTS as u64 {
@@ -144,13 +167,24 @@ impl EventQueue {
         }
     }
 
-    /// The next event, if any.
+    /// The next event of the open slot, if any is left in it.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<(SimTime, Action)> {
+    pub(crate) fn pop_open(&mut self) -> Option<(SimTime, Action)> {
+        self.open.pop().map(|entry| (entry.at, entry.action))
+    }
+
+    /// The next event, if any.
+    #[cfg(test)]
+    fn pop(&mut self) -> Option<(SimTime, Action)> {
         if self.open.is_empty() && !self.open_next_slot() {
             return None;
         }
-        self.open.pop().map(|entry| (entry.at, entry.action))
+        self.pop_open()
+    }
+
+    /// Events of the open slot, the last to come first.
+    pub(crate) fn upcoming(&self) -> impl Iterator<Item = Action> + '_ {
+        self.open.iter().map(|entry| entry.action)
     }
 
     #[inline]
@@ -177,8 +211,13 @@ impl EventQueue {
         self.in_wheel += 1;
     }
 
-    /// Moves the cursor to the next slot that holds an event and sorts its events; `false` if there is none.
-    fn open_next_slot(&mut self) -> bool {
+    /// Moves the cursor to the next slot that holds an event and sorts its events; `false` if there is none. The open slot
+    /// must have been emptied.
+    pub(crate) fn open_next_slot(&mut self) -> bool {
+        self.adapt();
+        if !self.open.is_empty() {
+            return true;
+        }
         let next_overflow = self.overflow.peek().map(|Reverse(entry)| entry.at.as_picos() >> self.slot_shift);
         let next_wheel = (self.in_wheel > 0).then(|| self.next_occupied());
         self.cursor = match (next_wheel, next_overflow) {
@@ -204,6 +243,40 @@ impl EventQueue {
             self.open.sort_unstable_by(|a, b| b.cmp(a));
         }
         true
+    }
+
+    /// Makes slots longer or shorter if they hold far too few or too many events.
+    fn adapt(&mut self) {
+        self.density.slots += 1;
+        let events = self.sequence - self.density.since_sequence;
+        if events < self.density.look_after {
+            return;
+        }
+        // Powers of two: the shift by which slots should hold EVENTS_PER_SLOT.
+        let wanted = EVENTS_PER_SLOT.saturating_mul(self.density.slots).max(1).ilog2();
+        let shift = (self.slot_shift + wanted).saturating_sub(events.ilog2()).clamp(*SHIFTS.start(), *SHIFTS.end());
+        let look_after = (self.density.look_after * 4).min(LATER_LOOK);
+        self.density = Density { since_sequence: self.sequence, slots: 0, look_after };
+        if shift.abs_diff(self.slot_shift) >= 2 {
+            self.rebuild(shift);
+        }
+    }
+
+    /// Sorts all pending events into slots of another length. The open slot is empty.
+    fn rebuild(&mut self, shift: u32) {
+        let mut pending: Vec<Entry> =
+            std::mem::take(&mut self.overflow).into_iter().map(|Reverse(entry)| entry).collect();
+        for index in 0..SLOTS {
+            self.drain_slot(index);
+        }
+        pending.append(&mut self.open);
+        // The last event popped lies in the cursor's slot, of whichever length: nothing pending lies before it.
+        self.cursor = (self.cursor << self.slot_shift) >> shift;
+        self.slot_shift = shift;
+        for entry in pending {
+            self.place(entry);
+        }
+        // What falls into the cursor's slot stands in `open` already sorted; it is due first, and is found there.
     }
 
     fn drain_slot(&mut self, index: usize) {
@@ -260,7 +333,7 @@ mod tests {
     #[test]
     fn ties_are_broken_by_the_seed_not_by_the_order_of_construction() {
         let order = |seed| {
-            let mut queue = EventQueue::new(rng::derive(seed, "ties", 0), 1_000);
+            let mut queue = EventQueue::new(rng::derive(seed, "ties", 0));
             (0..64).for_each(|flow| queue.push(SimTime::from_picos(5_000), sample(flow)));
             popped(&mut queue)
         };
@@ -272,7 +345,7 @@ mod tests {
 
     #[test]
     fn events_far_ahead_come_back_in_order() {
-        let mut queue = EventQueue::new(1, 1_000);
+        let mut queue = EventQueue::new(1);
         for at in [u64::MAX / 2, 3, 1 << 50, 1 << 24, (1 << 24) + 1, 0] {
             queue.push(SimTime::from_picos(at), Action::Sample);
         }
@@ -281,21 +354,22 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain binary heap: hold model with pushes at and after the current time, over slots and overflow.
+        /// Against a plain binary heap: pushes at and after the current time, over slots and overflow, long enough for the
+        /// slots' length to adapt.
         #[test]
         fn order_equals_that_of_a_heap(
             seed: u64,
-            gap in 1_u64..10_000_000,
-            delays in prop::collection::vec(prop_oneof![0_u64..3, 0_u64..10_000, 0_u64..100_000_000, 0_u64..1 << 44], 1..400),
+            scale in 1_u64..10_000,
+            delays in prop::collection::vec(prop_oneof![0_u64..3, 0_u64..10_000, 0_u64..100_000_000, 0_u64..1 << 40], 1..300),
         ) {
-            let mut queue = EventQueue::new(seed, gap);
+            let mut queue = EventQueue::new(seed);
             let mut reference = BinaryHeap::new();
             let mut now = 0;
-            for (flow, delay) in delays.iter().enumerate() {
-                let at = SimTime::from_picos(now + delay);
+            for (flow, delay) in delays.iter().cycle().take(6_000).enumerate() {
+                let at = SimTime::from_picos(now + delay * scale);
                 queue.push(at, sample(flow as u32));
                 reference.push(Reverse(at));
-                if flow % 3 == 2 {
+                if flow % 8 != 0 {
                     let (popped, _) = queue.pop().expect("something was pushed");
                     prop_assert_eq!(Some(Reverse(popped)), reference.pop());
                     now = popped.as_picos();

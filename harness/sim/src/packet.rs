@@ -58,6 +58,18 @@ impl Arena {
         &self.packets[handle as usize]
     }
 
+    /// The packet behind a handle that may be none.
+    #[inline]
+    pub(crate) fn peek(&self, handle: u32) -> Option<&Packet> {
+        self.packets.get(handle as usize)
+    }
+
+    /// Reads a little of a packet, so that it is near when it is needed. The value means nothing.
+    #[inline]
+    pub(crate) fn touch(&self, handle: u32) -> u64 {
+        self.peek(handle).map_or(0, |packet| packet.packet_number)
+    }
+
     #[inline]
     pub(crate) fn get_mut(&mut self, handle: u32) -> &mut Packet {
         &mut self.packets[handle as usize]

@@ -30,6 +30,9 @@ pub fn run(experiment: &Experiment) -> Result<Outcome, SimError> {
     Ok(simulation.finish())
 }
 
+/// Ports from which on a network does not fit the nearer caches.
+const LARGE_NETWORK: usize = 1_024;
+
 /// How far a flow has come.
 enum Stage {
     Waiting,
@@ -66,7 +69,7 @@ impl<'a> Simulation<'a> {
         let mut simulation = Self {
             experiment,
             now: SimTime::ZERO,
-            events: EventQueue::new(rng::derive(experiment.seed, "ties", 0), mean_gap_picos(experiment, &wiring)),
+            events: EventQueue::new(rng::derive(experiment.seed, "ties", 0)),
             arena: Arena::default(),
             ports,
             ends: wiring.ports.iter().map(|plan| plan.to).collect(),
@@ -98,7 +101,13 @@ impl<'a> Simulation<'a> {
     fn run(&mut self) -> Result<(), SimError> {
         let end = SimTime::ZERO + self.experiment.duration;
         while self.open_flows > 0 {
-            let Some((at, action)) = self.events.pop() else { break };
+            let Some((at, action)) = self.events.pop_open() else {
+                if !self.events.open_next_slot() {
+                    break;
+                }
+                self.touch_upcoming();
+                continue;
+            };
             if at > end {
                 break;
             }
@@ -112,10 +121,61 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
+    /// Reads what the events of the slot just opened will need. The reads of different events do not wait for each other as
+    /// their handling does, so that a network too large for the cache costs a few trips to memory per slot and not per
+    /// event. Each round follows pointers that the round before has fetched.
+    fn touch_upcoming(&self) {
+        if self.ports.len() < LARGE_NETWORK {
+            return;
+        }
+        let heads = || {
+            self.events.upcoming().filter_map(|action| match action {
+                Action::Head { port, packet } => Some((port as usize, packet)),
+                _ => None,
+            })
+        };
+        let mut sum = 0;
+        for (port, packet) in heads() {
+            sum ^= self.ports[port].touch() ^ self.arena.touch(packet);
+        }
+        for (port, packet) in heads() {
+            let Some(packet) = self.arena.peek(packet) else { continue };
+            sum ^= self.ports[port].touch_behind();
+            sum ^= match self.ends[port] {
+                Node::Switch(switch) => self.ports[self.wiring.router.route(switch, packet) as usize].touch(),
+                Node::Host(_) => self.touch_ends(packet, |sending| sending.touch(), |receiving| receiving.touch()),
+            };
+        }
+        for (port, packet) in heads() {
+            let Some(packet) = self.arena.peek(packet) else { continue };
+            sum ^= match self.ends[port] {
+                Node::Switch(switch) => self.ports[self.wiring.router.route(switch, packet) as usize].touch_behind(),
+                Node::Host(_) => {
+                    self.touch_ends(packet, |sending| sending.touch_behind(), |receiving| receiving.touch_behind())
+                }
+            };
+        }
+        std::hint::black_box(sum);
+    }
+
+    /// Touches the end of a flow that a packet has reached.
+    fn touch_ends(
+        &self,
+        packet: &Packet,
+        sending: impl FnOnce(&SendingEnd) -> u64,
+        receiving: impl FnOnce(&ReceivingEnd) -> u64,
+    ) -> u64 {
+        match (&self.flows[packet.flow as usize], packet.body) {
+            (Stage::Active(ends), Body::Ack { frame }) => sending(&ends.0) ^ self.arena.ack(frame).largest,
+            (Stage::Active(ends), _) => receiving(&ends.1),
+            _ => 0,
+        }
+    }
+
     #[inline]
     fn act(&mut self, action: Action) -> Result<(), SimError> {
         match action {
-            Action::Head { port } => {
+            Action::Head { port, .. } => {
                 let mut scene = Scene { now: self.now, arena: &mut self.arena, events: &mut self.events };
                 match self.ports[port as usize].arrive(&mut scene) {
                     Some(packet) => self.deliver(port, packet),
@@ -371,15 +431,6 @@ fn measure_path(wiring: &Wiring<'_>, flow: &FlowSpec, experiment: &Experiment) -
         bottleneck: bottleneck.unwrap_or_default(),
         ..FlowOutcome::default()
     }
-}
-
-/// About how long it is from one event to the next when every link is half busy with full packets and their ACKs.
-fn mean_gap_picos(experiment: &Experiment, wiring: &Wiring<'_>) -> u64 {
-    let mtu_bits = experiment.endpoints.sender.mtu.max(1) as f64 * 8.0;
-    let active = (experiment.flows.len() as f64 * 12.0).min(wiring.ports.len() as f64) / wiring.ports.len() as f64;
-    let packets_per_second: f64 =
-        wiring.ports.iter().map(|plan| plan.mean_rate(experiment.duration).as_bps() as f64 / mtu_bits).sum();
-    (1e12 / (packets_per_second * active).max(1e-3)) as u64
 }
 
 #[cfg(test)]

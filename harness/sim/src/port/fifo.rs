@@ -66,6 +66,18 @@ impl FifoPort {
         }
     }
 
+    /// One field of each of the port's cache lines.
+    #[inline]
+    pub(super) fn touch(&self) -> u64 {
+        self.wire.packets ^ self.wire.ring.len() as u64 ^ self.backlog.value ^ u64::from(self.queue_drops)
+    }
+
+    /// What stands behind pointers.
+    #[inline]
+    pub(super) fn touch_behind(&self) -> u64 {
+        self.wire.touch_ring() ^ self.guard.as_ref().map_or(0, |guard| guard.marks)
+    }
+
     #[inline]
     pub(super) fn arrive(&mut self, scene: &mut Scene<'_>) -> Option<u32> {
         self.replay(scene.now, scene.arena);

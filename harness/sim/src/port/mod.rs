@@ -63,6 +63,24 @@ impl Port {
         }
     }
 
+    /// Reads a little of everything a hop needs of this port, so that it is near when it is needed. The value means nothing.
+    #[inline]
+    pub(crate) fn touch(&self) -> u64 {
+        match self {
+            Self::Fifo(port) => port.touch(),
+            Self::Scheduled(_) => 0,
+        }
+    }
+
+    /// As [`Port::touch`], for what stands behind a pointer of the port: it must be near itself by then.
+    #[inline]
+    pub(crate) fn touch_behind(&self) -> u64 {
+        match self {
+            Self::Fifo(port) => port.touch_behind(),
+            Self::Scheduled(_) => 0,
+        }
+    }
+
     /// The link is free for the next packet of a scheduled queue.
     pub(crate) fn serve(&mut self, scene: &mut Scene<'_>) {
         if let Self::Scheduled(port) = self {

@@ -86,7 +86,7 @@ impl Wire {
         } else {
             if self.ring.is_empty() {
                 let arrives = departs.plus_picos(self.propagation_picos);
-                scene.events.push(arrives, Action::Head { port: self.id });
+                scene.events.push(arrives, Action::Head { port: self.id, packet });
             }
             self.ring.push_back(entry);
         }
@@ -97,17 +97,24 @@ impl Wire {
     #[inline]
     pub(super) fn arrive(&mut self, events: &mut EventQueue) -> Option<u32> {
         let entry = self.ring.pop_front()?;
-        let next = match &mut self.impaired {
-            None => self.ring.front().map(|next| next.departs.plus_picos(self.propagation_picos)),
-            Some(impaired) => {
-                impaired.arrivals.pop_front();
-                impaired.arrivals.front().copied()
-            }
-        };
-        if let Some(arrives) = next {
-            events.push(arrives, Action::Head { port: self.id });
+        if let Some(impaired) = &mut self.impaired {
+            impaired.arrivals.pop_front();
+        }
+        if let Some(next) = self.ring.front() {
+            let arrives = match &self.impaired {
+                None => next.departs.plus_picos(self.propagation_picos),
+                Some(impaired) => impaired.arrivals.front().copied().unwrap_or(next.departs),
+            };
+            events.push(arrives, Action::Head { port: self.id, packet: next.packet });
         }
         (entry.packet != LOST).then_some(entry.packet)
+    }
+
+    /// Reads the ends of the ring, so that they are near when they are needed.
+    #[inline]
+    pub(super) fn touch_ring(&self) -> u64 {
+        let departs = |entry: Option<&OnWire>| entry.map_or(0, |entry| entry.departs.as_picos());
+        departs(self.ring.front()) ^ departs(self.ring.back())
     }
 
     /// Lets the link do to a packet what it does. It has used its share of the link whatever becomes of it.
@@ -144,7 +151,7 @@ impl Wire {
         let Some(impaired) = self.impaired.as_mut() else { return };
         let arrives = impaired.arrivals.back().map_or(arrives, |last| arrives.max(*last));
         if self.ring.is_empty() {
-            events.push(arrives, Action::Head { port: self.id });
+            events.push(arrives, Action::Head { port: self.id, packet: entry.packet });
         }
         impaired.arrivals.push_back(arrives);
         self.ring.push_back(entry);
