@@ -117,9 +117,9 @@ pub(crate) fn compare_drawn(
     seeds: usize,
     [ours, theirs]: [&[Result<Drawn, Missing>]; 2],
 ) -> Vec<Comparison> {
-    let pairs = METRICS.iter().zip(ours.iter().zip(theirs)).filter(|(metric, _)| metric.better != Better::Neither);
-    let compare = |(metric, (ours, theirs)): (&'static Metric, (&Result<Drawn, Missing>, &Result<Drawn, Missing>))| {
-        let (Ok(ours), Ok(theirs)) = (ours, theirs) else { return None };
+    let directed = METRICS.iter().enumerate().filter(|(_, metric)| metric.better != Better::Neither);
+    let compare = |(index, metric): (usize, &'static Metric)| {
+        let (ours, theirs) = (ours[index].as_ref().ok()?, theirs[index].as_ref().ok()?);
         let interval = ours.draws.difference(&theirs.draws);
         Some(Comparison {
             key: key.clone(),
@@ -132,7 +132,7 @@ pub(crate) fn compare_drawn(
             verdict: Verdict::of(interval, metric.better),
         })
     };
-    pairs.filter_map(compare).collect()
+    directed.filter_map(compare).collect()
 }
 
 /// Two results folders held against each other, or the rows of one against a baseline's.

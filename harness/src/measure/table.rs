@@ -131,6 +131,9 @@ pub enum TableError {
     },
 }
 
+/// A row's key and the seeds behind it.
+type Seeds<'a> = (&'a RowKey, &'a Vec<SeedView<'a>>);
+
 /// The seeds behind each row.
 pub(crate) fn rows_of(records: &[RunRecord]) -> Result<BTreeMap<RowKey, Vec<SeedView<'_>>>, TableError> {
     let mut sorted: Vec<&RunRecord> = records.iter().collect();
@@ -178,7 +181,7 @@ impl Table {
         if let Some(baseline) = &options.baseline {
             check_baseline(&rows, baseline)?;
         }
-        let mut scenarios: BTreeMap<(usize, &str), Vec<(&RowKey, &Vec<SeedView<'_>>)>> = BTreeMap::new();
+        let mut scenarios: BTreeMap<(usize, &str), Vec<Seeds<'_>>> = BTreeMap::new();
         for (key, seeds) in &rows {
             let place = position(&options.scenarios, &key.scenario);
             scenarios.entry((place, &key.scenario)).or_default().push((key, seeds));

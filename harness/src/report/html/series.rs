@@ -1,0 +1,152 @@
+//! Time series as small multiples: a column per algorithm, a row per quantity, the same scale along each row.
+
+use std::fmt::Write as _;
+
+use super::escape;
+use super::figure::{Scale, path, tick_text};
+use super::palette::colour;
+use crate::measure::{FlowSeries, PPM, RunRecord, Series, Unit};
+
+/// Most flows drawn of each run.
+const MAX_FLOWS: usize = 4;
+
+/// Points over which a rate is taken: a hundredth of a full series.
+const RATE_SPAN: usize = 4;
+
+/// A panel in its own units, fine enough for whole numbers.
+const WIDTH: f64 = 960.0;
+const HEIGHT: f64 = 330.0;
+
+/// One line: a colour's number (none for what is not a flow), and (time, value) points.
+struct Line {
+    flow: Option<usize>,
+    points: Vec<Option<(u64, f64)>>,
+}
+
+struct Quantity {
+    name: &'static str,
+    unit: Unit,
+    lines: fn(&RunRecord, &Series) -> Vec<Line>,
+}
+
+const QUANTITIES: &[Quantity] = &[
+    Quantity { name: "cwnd", unit: Unit::Bytes, lines: |_, series| flow_lines(series, |flow| &flow.window) },
+    Quantity { name: "pacing rate", unit: Unit::Rate, lines: |_, series| flow_lines(series, |flow| &flow.pacing_bps) },
+    Quantity { name: "sRTT", unit: Unit::Time, lines: |_, series| flow_lines(series, |flow| &flow.smoothed_rtt_ns) },
+    Quantity { name: "queue", unit: Unit::Bytes, lines: |_, series| queue_line(series) },
+    Quantity { name: "delivery rate", unit: Unit::Rate, lines: |_, series| rate_lines(series) },
+    Quantity { name: "Jain's index", unit: Unit::Fraction, lines: |run, _| jain_line(run) },
+];
+
+/// The grid of panels of runs that kept their series, in this order; nothing if none did.
+pub(super) fn small_multiples(runs: &[&RunRecord]) -> Option<String> {
+    let runs: Vec<(&RunRecord, &Series)> = runs.iter().filter_map(|run| Some((*run, run.series.as_ref()?))).collect();
+    if runs.is_empty() {
+        return None;
+    }
+    let end = runs.iter().map(|(run, _)| run.ended_at_ns).max().unwrap_or(1).max(1);
+    let mut html = format!("<div class=\"multiples\" style=\"--columns:{}\"><div></div>", runs.len());
+    for (run, series) in &runs {
+        let shown = series.flows.len().min(MAX_FLOWS);
+        let all: u64 = run.classes.iter().map(|class| class.totals.flows).sum();
+        let _ = write!(
+            html,
+            "<div class=\"head\">{}<small>seed {}, {shown} of {all} flows</small></div>",
+            escape(&run.identity.algorithm),
+            run.identity.seed
+        );
+    }
+    for quantity in QUANTITIES {
+        let panels: Vec<Vec<Line>> = runs.iter().map(|(run, series)| (quantity.lines)(run, series)).collect();
+        if panels.iter().flatten().any(|line| line.points.iter().any(Option::is_some)) {
+            html.push_str(&row(quantity, &panels, end));
+        }
+    }
+    let _ = write!(
+        html,
+        "<div></div>{}",
+        format!("<div class=\"foot\"><span>0 s</span><span>{}</span></div>", tick_text(Unit::Time, end as f64))
+            .repeat(runs.len())
+    );
+    html.push_str("</div>");
+    Some(html)
+}
+
+fn row(quantity: &Quantity, panels: &[Vec<Line>], end: u64) -> String {
+    let values = panels.iter().flatten().flat_map(|line| line.points.iter().flatten()).map(|point| point.1);
+    let y = if quantity.unit == Unit::Fraction { Scale::linear(0.0, PPM as f64) } else { Scale::from_zero(values) };
+    let ticks = y.ticks(3);
+    let top = ticks.last().copied().unwrap_or(0.0);
+    let mut html = format!(
+        "<div class=\"side\">{}<small>grid: {}</small></div>",
+        escape(quantity.name),
+        escape(&ticks.iter().skip(1).map(|tick| tick_text(quantity.unit, *tick)).collect::<Vec<_>>().join(", "))
+    );
+    for panel in panels {
+        let _ = write!(
+            html,
+            "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{} over time, up to {}\">",
+            escape(quantity.name),
+            escape(&tick_text(quantity.unit, top))
+        );
+        for tick in ticks.iter().skip(1) {
+            let _ = write!(html, "<path class=\"grid\" d=\"M0 {:.0}h{WIDTH}\"/>", HEIGHT * (1.0 - y.at(*tick)));
+        }
+        for line in panel {
+            let points = line
+                .points
+                .iter()
+                .map(|point| point.map(|(at, value)| (at as f64 / end as f64 * WIDTH, HEIGHT * (1.0 - y.at(value)))));
+            let class = line.flow.map_or_else(|| "offer".to_owned(), colour);
+            let _ = write!(html, "<path class=\"line {class}\" d=\"{}\"/>", path(points));
+        }
+        html.push_str("</svg>");
+    }
+    html
+}
+
+fn flow_lines(series: &Series, column: fn(&FlowSeries) -> &Vec<Option<u64>>) -> Vec<Line> {
+    let flows = series.flows.iter().take(MAX_FLOWS).enumerate();
+    flows
+        .map(|(index, flow)| Line {
+            flow: Some(index),
+            points: series.at_ns.iter().zip(column(flow)).map(|(at, value)| Some((*at, (*value)? as f64))).collect(),
+        })
+        .collect()
+}
+
+fn queue_line(series: &Series) -> Vec<Line> {
+    let line = series.port.as_ref().map(|port| Line {
+        flow: Some(0),
+        points: series.at_ns.iter().zip(&port.backlog).map(|(at, bytes)| Some((*at, *bytes as f64))).collect(),
+    });
+    line.into_iter().collect()
+}
+
+/// What the link offered, behind what each flow got.
+fn rate_lines(series: &Series) -> Vec<Line> {
+    let offered = series.port.as_ref().map(|port| {
+        let counter: Vec<Option<u64>> = port.offered.iter().copied().map(Some).collect();
+        Line { flow: None, points: rates(&series.at_ns, &counter) }
+    });
+    let flows = series.flows.iter().take(MAX_FLOWS).enumerate();
+    let flows = flows.map(|(index, flow)| Line { flow: Some(index), points: rates(&series.at_ns, &flow.delivered) });
+    offered.into_iter().chain(flows).collect()
+}
+
+/// Bits per second between counters a few points apart.
+fn rates(at_ns: &[u64], counter: &[Option<u64>]) -> Vec<Option<(u64, f64)>> {
+    let spans = (RATE_SPAN..at_ns.len()).step_by(RATE_SPAN);
+    let rate = |end: usize| {
+        let start = end - RATE_SPAN;
+        let bytes = (*counter.get(end)?)?.saturating_sub((*counter.get(start)?)?);
+        let nanos = at_ns[end].saturating_sub(at_ns[start]).max(1);
+        Some((at_ns[end], bytes as f64 * 8e9 / nanos as f64))
+    };
+    spans.map(rate).collect()
+}
+
+fn jain_line(run: &RunRecord) -> Vec<Line> {
+    let points = run.fairness.windows.iter().map(|window| Some((window.until_ns, window.jain_ppm as f64)));
+    vec![Line { flow: Some(0), points: points.collect() }]
+}

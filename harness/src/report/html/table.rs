@@ -1,0 +1,121 @@
+//! Sortable tables of a scenario's rows.
+
+use std::fmt::Write as _;
+
+use super::escape;
+use super::palette::{colour, marker};
+use crate::measure::{Better, Comparison, Estimate, METRICS, Metric, Missing, Row, Unit, Verdict};
+
+/// Which metrics a table shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Columns {
+    Headline,
+    All,
+}
+
+/// The table of `rows`, with series numbers, and what the baseline comparison says of them.
+pub(super) fn table(rows: &[(usize, &Row)], columns: Columns, versus: &[&Comparison]) -> String {
+    let wanted = |index: &usize| {
+        (columns == Columns::All || METRICS[*index].headline)
+            && rows.iter().any(|(_, row)| row.estimates[*index].is_ok())
+    };
+    let shown: Vec<usize> = (0..METRICS.len()).filter(wanted).collect();
+    let mut html =
+        "<div class=\"scroll\"><table class=\"sortable\"><thead><tr><th>algorithm</th><th>group</th>".to_owned();
+    for &index in &shown {
+        let metric = &METRICS[index];
+        let _ = write!(html, "<th class=\"n\" title=\"{}\">{}</th>", escape(metric.what), escape(&heading(metric)));
+    }
+    html.push_str(
+        "<th class=\"n\">flows</th><th class=\"n\">unfinished</th><th class=\"n\">seeds</th></tr></thead><tbody>",
+    );
+    for (series, row) in rows {
+        let _ =
+            write!(html, "<tr><th>{}{}</th><td>{}</td>", swatch(*series), escape(&name(row)), escape(&row.key.group));
+        for &index in &shown {
+            let against = versus.iter().find(|one| one.key == row.key && one.metric.name == METRICS[index].name);
+            html.push_str(&cell(&METRICS[index], row.estimates[index], against.copied()));
+        }
+        html.push_str(&counts(row));
+    }
+    html.push_str("</tbody></table></div>");
+    html
+}
+
+/// Algorithm of a row, and whose flows it is about if not its own.
+pub(super) fn name(row: &Row) -> String {
+    let key = &row.key;
+    if key.is_rival() { format!("{} (in {})", key.contestant, key.algorithm) } else { key.algorithm.clone() }
+}
+
+/// A series' marker in its colour.
+pub(super) fn swatch(series: usize) -> String {
+    format!(
+        "<svg class=\"swatch {}\" viewBox=\"0 0 16 16\" aria-hidden=\"true\">{}</svg>",
+        colour(series),
+        marker(series, 8.0, 8.0)
+    )
+}
+
+fn heading(metric: &Metric) -> String {
+    let arrow = match metric.better {
+        Better::Lower => " ↓",
+        Better::Higher => " ↑",
+        Better::Neither => "",
+    };
+    format!("{}{arrow}", metric.label)
+}
+
+fn cell(metric: &Metric, estimate: Result<Estimate, Missing>, against: Option<&Comparison>) -> String {
+    let estimate = match estimate {
+        Ok(estimate) => estimate,
+        Err(Missing::NotApplicable) => return "<td class=\"n none\">–</td>".into(),
+        Err(Missing::TooFewSamples { have, need }) => {
+            return format!("<td class=\"n none\" title=\"{have} samples, {need} needed\">n/a</td>");
+        }
+    };
+    let raw = estimate.reading.raw();
+    let bound = if estimate.reading.is_bound() { "&gt;&thinsp;" } else { "" };
+    let value = escape(&metric.unit.human(raw as f64));
+    let value = if estimate.best { format!("<b>{bound}{value}</b>&thinsp;★") } else { format!("{bound}{value}") };
+    let mut html = format!("<td class=\"n\" data-v=\"{raw}\">{value}");
+    if let Some(interval) = estimate.interval {
+        let high = if interval.high.is_bound() { "?".into() } else { metric.unit.human(interval.high.raw() as f64) };
+        let low = metric.unit.human(interval.low.raw() as f64);
+        let _ = write!(html, "<small>{} – {}</small>", escape(&low), escape(&high));
+    }
+    html.push_str(&against.map(verdict).unwrap_or_default());
+    html.push_str("</td>");
+    html
+}
+
+fn verdict(comparison: &Comparison) -> String {
+    let (class, sign) = match comparison.verdict {
+        Verdict::Better => ("better", "▲ better"),
+        Verdict::Worse => ("worse", "▼ worse"),
+        Verdict::Indistinguishable => return "<small class=\"same\">≈</small>".into(),
+        Verdict::TooFewSeeds => return String::new(),
+    };
+    let relative = match comparison.relative() {
+        Some(relative) if comparison.metric.unit != Unit::Fraction => format!("{:+.1} %", relative * 100.0),
+        _ => sign.trim_start_matches(['▲', '▼', ' ']).to_owned(),
+    };
+    let mark = if class == "better" { "▲" } else { "▼" };
+    format!("<small class=\"{class}\" title=\"{sign} than {}\">{mark} {relative}</small>", escape(&comparison.against))
+}
+
+fn counts(row: &Row) -> String {
+    let totals = &row.totals;
+    let unstarted = if totals.not_started > 0 {
+        format!("<small>+ {} never began</small>", totals.not_started)
+    } else {
+        String::new()
+    };
+    let class = if totals.unfinished > 0 { "n worse" } else { "n" };
+    format!(
+        "<td class=\"n\" data-v=\"{0}\">{0}</td><td class=\"{class}\" data-v=\"{1}\">{1}{unstarted}</td><td class=\"n\" data-v=\"{2}\">{2}</td></tr>",
+        totals.flows,
+        totals.unfinished,
+        row.seeds.len()
+    )
+}

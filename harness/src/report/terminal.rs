@@ -1,0 +1,234 @@
+//! Tables for the terminal.
+
+use comfy_table::{Cell, CellAlignment, Table as Grid, presets};
+
+use crate::measure::{
+    Comparison, ComparisonTable, Estimate, METRICS, MIN_SEEDS, Metric, Missing, Row, RowKey, Table, Unit, Verdict,
+};
+
+/// The short table: a block per scenario, a row per algorithm and group, the headline metrics.
+///
+/// A star marks a value only where paired differences separate it from every other algorithm's.
+pub fn table(table: &Table) -> String {
+    let mut out = String::new();
+    for block in table.rows.chunk_by(|a, b| a.key.scenario == b.key.scenario) {
+        if let Some(first) = block.first() {
+            out.push_str(&format!("\n{}\n{}\n", first.key.scenario, block_table(block)));
+        }
+    }
+    out.push_str(&footnotes(table));
+    out
+}
+
+fn block_table(block: &[Row]) -> Grid {
+    let shown: Vec<usize> = (0..METRICS.len())
+        .filter(|&index| METRICS[index].headline && block.iter().any(|row| row.estimates[index].is_ok()))
+        .collect();
+    let several_groups = block.iter().any(|row| row.key.group != block[0].key.group);
+    let any_unfinished = block.iter().any(|row| row.totals.unfinished > 0 || row.totals.not_started > 0);
+    let mut grid = Grid::new();
+    grid.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    let scales: Vec<_> =
+        shown.iter().map(|&index| METRICS[index].unit.human_scale(smallest_shown(block, index))).collect();
+    let mut header = vec!["algorithm".to_owned()];
+    header.extend(several_groups.then(|| "group".to_owned()));
+    header.extend(shown.iter().zip(&scales).map(|(&index, scale)| heading(&METRICS[index], scale.name)));
+    header.extend(any_unfinished.then(|| "unfinished".to_owned()));
+    grid.set_header(header.into_iter().map(|text| Cell::new(text).set_alignment(CellAlignment::Center)));
+    for row in block {
+        let mut cells = vec![Cell::new(name(&row.key))];
+        cells.extend(several_groups.then(|| Cell::new(&row.key.group)));
+        cells.extend(shown.iter().zip(&scales).map(|(&index, scale)| {
+            let text = estimate_text(row.estimates[index], METRICS[index].unit, |raw| scale.number(raw));
+            Cell::new(text).set_alignment(CellAlignment::Right)
+        }));
+        cells.extend(any_unfinished.then(|| Cell::new(unfinished(row)).set_alignment(CellAlignment::Right)));
+        grid.add_row(cells);
+    }
+    grid
+}
+
+/// The smallest value of a column other than nothing: the unit that fits it fits all.
+fn smallest_shown(block: &[Row], index: usize) -> f64 {
+    let values = block.iter().filter_map(|row| Some(row.estimates[index].ok()?.reading.raw()));
+    values.filter(|&raw| raw > 0).min().unwrap_or(0) as f64
+}
+
+fn heading(metric: &Metric, unit: &str) -> String {
+    let label = metric.label.replacen(' ', "\n", 1);
+    if unit.is_empty() { label } else { format!("{label}\n[{unit}]") }
+}
+
+fn name(key: &RowKey) -> String {
+    if key.is_rival() { format!("{} in {}", key.contestant, key.algorithm) } else { key.algorithm.clone() }
+}
+
+/// `2.31 ±4%*`: value, half the interval's width, and a star for the best; `>` in front of a lower bound.
+pub(super) fn estimate_text(estimate: Result<Estimate, Missing>, unit: Unit, number: impl Fn(f64) -> String) -> String {
+    let estimate = match estimate {
+        Ok(estimate) => estimate,
+        Err(Missing::NotApplicable) => return "–".into(),
+        Err(Missing::TooFewSamples { .. }) => return "n/a".into(),
+    };
+    let reading = estimate.reading;
+    let mut text = number(reading.raw() as f64);
+    if reading.is_bound() {
+        text.insert(0, '>');
+    }
+    if let Some(interval) = estimate.interval {
+        let half = interval.high.raw().saturating_sub(interval.low.raw()) as f64 / 2.0;
+        if interval.high.is_bound() {
+            text.push_str(" +?");
+        } else if reading.raw() > 0 && unit != Unit::Fraction {
+            let percent = half / reading.raw() as f64 * 100.0;
+            // Rounded up: never narrower than it is.
+            text.push_str(&format!(" ±{}%", percent.ceil()));
+        }
+    }
+    if estimate.best {
+        text.push('*');
+    }
+    text
+}
+
+fn unfinished(row: &Row) -> String {
+    match (row.totals.unfinished, row.totals.not_started) {
+        (0, 0) => "0".into(),
+        (some, 0) => format!("{some} of {}", row.totals.finite),
+        (some, never) => format!("{some} of {}, {never} never began", row.totals.finite),
+    }
+}
+
+fn footnotes(table: &Table) -> String {
+    let seeds: Vec<usize> = table.rows.iter().map(|row| row.seeds.len()).collect();
+    let (Some(fewest), Some(most)) = (seeds.iter().min(), seeds.iter().max()) else {
+        return "no results\n".into();
+    };
+    let seeds = if fewest == most { fewest.to_string() } else { format!("{fewest} to {most}") };
+    let mut notes = format!(
+        "\n{seeds} seeds. Slowdown: completion time over base RTT + wire time at the bottleneck; no handshake is counted.\n\
+         ±: half the 95 % bootstrap interval over seeds. *: better than every other algorithm, paired by seed, with 95 % confidence.\n\
+         n/a: fewer than 10/(1-q) samples. >: falls among flows that had not finished; a lower bound.\n"
+    );
+    if *fewest < MIN_SEEDS {
+        notes.push_str(&format!("Intervals and stars need at least {MIN_SEEDS} seeds.\n"));
+    }
+    notes
+}
+
+/// What changed between two results folders, or against a baseline: the headline metrics of each row, and the gaps.
+pub fn comparison(comparisons: &ComparisonTable) -> String {
+    let mut grid = Grid::new();
+    grid.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    grid.set_header([
+        "scenario",
+        "algorithm",
+        "group",
+        "metric",
+        "value",
+        "against",
+        "difference",
+        "95 % interval",
+        "verdict",
+    ]);
+    for one in comparisons.comparisons.iter().filter(|one| one.metric.headline) {
+        grid.add_row(comparison_row(one));
+    }
+    let mut out = format!("{grid}\n");
+    let counts = [Verdict::Better, Verdict::Worse, Verdict::Indistinguishable, Verdict::TooFewSeeds]
+        .map(|verdict| format!("{} {}", comparisons.count(verdict), verdict.name()));
+    out.push_str(&format!("all metrics: {}\n", counts.join(", ")));
+    let lists = [
+        ("only in the first", &comparisons.only_ours),
+        ("only in the second", &comparisons.only_theirs),
+        ("run with another configuration", &comparisons.other_configuration),
+    ];
+    for (what, keys) in lists {
+        for key in keys {
+            out.push_str(&format!("{what}: {}, {}, {}\n", key.scenario, name(key), key.group));
+        }
+    }
+    out
+}
+
+fn comparison_row(one: &Comparison) -> Vec<String> {
+    let unit = one.metric.unit;
+    let value = |reading: crate::measure::Reading| {
+        format!("{}{}", if reading.is_bound() { ">" } else { "" }, unit.human(reading.raw() as f64))
+    };
+    let end = |end: f64| if end.is_finite() { signed(unit, end) } else { "unknown".into() };
+    let difference = match (one.difference(), one.relative()) {
+        (Some(_), Some(relative)) if unit != Unit::Fraction => format!("{:+.1} %", relative * 100.0),
+        (Some(difference), _) => signed(unit, difference),
+        (None, _) => "unknown".into(),
+    };
+    vec![
+        one.key.scenario.clone(),
+        name(&one.key),
+        one.key.group.clone(),
+        one.metric.label.to_owned(),
+        value(one.ours),
+        value(one.theirs),
+        difference,
+        one.interval.map_or_else(|| "–".into(), |(low, high)| format!("{} to {}", end(low), end(high))),
+        one.verdict.name().to_owned(),
+    ]
+}
+
+fn signed(unit: Unit, raw: f64) -> String {
+    let sign = if raw < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", unit.human(raw.abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::{Interval, Reading, RunRecord, TableOptions, testing};
+
+    fn records() -> Vec<RunRecord> {
+        let cubic = (1..=8).map(|seed| testing::run("lte", "cubic", seed));
+        cubic.chain((1..=8).map(|seed| testing::run_scaled("lte", "quick", seed, 80))).collect()
+    }
+
+    #[test]
+    fn the_winner_is_starred_only_where_it_is_separated() {
+        let built = Table::build(&records(), &TableOptions::default()).unwrap();
+        let text = table(&built);
+        let line = |name: &str| text.lines().find(|line| line.trim_start().starts_with(name)).unwrap().to_owned();
+        assert!(line("quick").contains('*'), "{text}");
+        assert!(!line("cubic").contains('*'), "{text}");
+    }
+
+    #[test]
+    fn unfinished_flows_and_missing_samples_are_shown() {
+        let mut records = records();
+        records.truncate(1);
+        let class = &mut records[0].classes[0];
+        (0..700).for_each(|_| class.slowdown_milli.censor(90_000));
+        class.totals.unfinished = 700;
+        let text = table(&Table::build(&records, &TableOptions::default()).unwrap());
+        assert!(text.contains("700 of 1201, 1 never began"), "{text}");
+        assert!(text.contains(">90"), "{text}");
+        assert!(text.contains("need at least 6 seeds"), "{text}");
+    }
+
+    #[test]
+    fn half_widths_are_rounded_up() {
+        let interval = Some(Interval { low: Reading::Exactly(1_990), high: Reading::Exactly(2_011) });
+        let estimate = Estimate { reading: Reading::Exactly(2_000), interval, best: true };
+        // 10.5 / 2000 = 0.525 %
+        assert_eq!(estimate_text(Ok(estimate), Unit::Factor, |raw| Unit::Factor.human(raw)), "2.00 ±1%*");
+    }
+
+    #[test]
+    fn a_comparison_shows_verdicts_and_lists_gaps() {
+        let before = records();
+        let mut after: Vec<RunRecord> = before[..8].to_vec();
+        for record in &mut after {
+            *record = testing::run_scaled("lte", "cubic", record.identity.seed, 80);
+        }
+        let text = comparison(&ComparisonTable::of(&after, &before, "before").unwrap());
+        assert!(text.contains("−") && text.contains("better"), "{text}");
+        assert!(text.contains("only in the second: lte, quick, rpc"), "{text}");
+    }
+}
