@@ -40,6 +40,11 @@ impl Metric {
         format!("{}{}", self.name, self.unit.suffix())
     }
 
+    /// Whether differences are given as a part of the other value: fractions and indices are compared as they are.
+    pub fn is_relative(&self) -> bool {
+        !matches!(self.unit, Unit::Fraction | Unit::Index)
+    }
+
     /// Whether a value may be cut off at the end of a run, and then is only a lower bound.
     pub fn may_be_censored(&self) -> bool {
         matches!(
@@ -246,7 +251,7 @@ pub const METRICS: &[Metric] = &[
     lower("slowdown_max", "slowdown max", Unit::Factor, Source::Max(Values::Slowdown)).what(SLOWDOWN),
     lower("fct_p50", "FCT p50", Unit::Time, Source::Percentile(Values::Fct, P50)).what(FCT),
     lower("fct_p90", "FCT p90", Unit::Time, Source::Percentile(Values::Fct, P90)).what(FCT),
-    lower("fct_p99", "FCT p99", Unit::Time, Source::Percentile(Values::Fct, P99)).what(FCT).headline(),
+    lower("fct_p99", "FCT p99", Unit::Time, Source::Percentile(Values::Fct, P99)).what(FCT),
     lower("fct_p999", "FCT p99.9", Unit::Time, Source::Percentile(Values::Fct, P999)).what(FCT),
     lower("fct_max", "FCT max", Unit::Time, Source::Max(Values::Fct)).what(FCT),
     lower("one_way_p50", "one-way p50", Unit::Time, Source::Percentile(Values::OneWay, P50)).what(ONE_WAY),
@@ -279,10 +284,10 @@ pub const METRICS: &[Metric] = &[
         .what("data packets whose arrival with a CE mark was reported, over data packets sent"),
     lower("timeouts", "time-outs", Unit::Factor, Source::Mean(timeouts))
         .what("probe or retransmission time-outs per run"),
-    higher("jain", "Jain", Unit::Fraction, Source::Mean(jain))
+    higher("jain", "Jain", Unit::Index, Source::Mean(jain))
         .what("Jain's index of the long flows' mean rates while each was active; whole run, mean over seeds")
         .headline(),
-    higher("jain_over_time", "Jain over time", Unit::Fraction, Source::Mean(jain_over_time))
+    higher("jain_over_time", "Jain over time", Unit::Index, Source::Mean(jain_over_time))
         .what("Jain's index in windows, over the flows active all through each; mean over windows, then seeds"),
     lower("convergence_p50", "convergence p50", Unit::Time, Source::Percentile(Values::Convergence, P50))
         .what(CONVERGENCE),

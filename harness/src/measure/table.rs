@@ -187,8 +187,8 @@ impl Table {
             scenarios.entry((place, &key.scenario)).or_default().push((key, seeds));
         }
         for rows in scenarios.values_mut() {
-            // Stable: what the order does not name stays sorted by name.
-            rows.sort_by_key(|(key, _)| position(&options.algorithms, &key.algorithm));
+            // Groups together, because rows are compared within one. Stable: what the order does not name stays sorted by name.
+            rows.sort_by_key(|(key, _)| (&key.group, position(&options.algorithms, &key.algorithm)));
         }
         let scenarios: Vec<_> = scenarios.into_values().collect();
         let built: Vec<_> =

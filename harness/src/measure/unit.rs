@@ -7,8 +7,10 @@ pub enum Unit {
     Time,
     /// Thousandths of a factor.
     Factor,
-    /// Millionths: fractions and indices, from 0 to 1.
+    /// Millionths of a whole; people read them as per cent.
     Fraction,
+    /// Millionths of an index that goes from 0 to 1.
+    Index,
     /// Bits per second, given in Mb/s.
     Rate,
     /// Bytes.
@@ -21,7 +23,7 @@ impl Unit {
     /// Integers per given unit.
     pub const fn scale(self) -> u64 {
         match self {
-            Self::Time | Self::Fraction | Self::Rate => 1_000_000,
+            Self::Time | Self::Fraction | Self::Index | Self::Rate => 1_000_000,
             Self::Factor => 1_000,
             Self::Bytes | Self::Count => 1,
         }
@@ -33,7 +35,7 @@ impl Unit {
             Self::Time => "_ms",
             Self::Rate => "_mbps",
             Self::Bytes => "_bytes",
-            Self::Factor | Self::Fraction | Self::Count => "",
+            Self::Factor | Self::Fraction | Self::Index | Self::Count => "",
         }
     }
 
@@ -41,6 +43,13 @@ impl Unit {
     pub fn human(self, raw: f64) -> String {
         let scale = self.human_scale(raw);
         if scale.name.is_empty() { scale.number(raw) } else { format!("{} {}", scale.number(raw), scale.name) }
+    }
+
+    /// Two values that belong together, the unit only once where it is the same.
+    pub fn human_range(self, low: f64, high: f64) -> String {
+        let (low_scale, high_scale) = (self.human_scale(low), self.human_scale(high));
+        let low = if low_scale == high_scale { low_scale.number(low) } else { self.human(low) };
+        format!("{low} – {}", self.human(high))
     }
 
     /// The unit in which people read values of up to `largest`.
@@ -53,7 +62,8 @@ impl Unit {
             Self::Rate => &[of(1e9, "Gb/s"), of(1e6, "Mb/s"), of(1e3, "kb/s"), of(1.0, "b/s")],
             Self::Bytes => &[of(1e9, "GB"), of(1e6, "MB"), of(1e3, "kB"), of(1.0, "B")],
             Self::Factor => &[of(1e3, "")],
-            Self::Fraction => &[of(1e6, "")],
+            Self::Fraction => &[of(1e4, "%")],
+            Self::Index => &[of(1e6, "")],
             Self::Count => &[of(1.0, "")],
         };
         let fitting = scales.iter().find(|scale| largest.abs() >= scale.divisor);
@@ -84,14 +94,11 @@ fn three_digits(value: f64) -> String {
         _ if size >= 9.995 => 1,
         _ if size >= 0.9995 => 2,
         _ if size >= 0.099_95 => 3,
-        _ => 4,
+        _ if size >= 0.009_995 => 4,
+        _ if size >= 0.000_05 => 5,
+        _ => return "<0.0001".into(),
     };
-    let text = format!("{value:.decimals$}");
-    // Whatever rounds to nothing has no sign and no decimals.
-    if text.trim_start_matches('-').bytes().all(|byte| matches!(byte, b'0' | b'.')) && size < 0.000_05 {
-        return if size == 0.0 { "0".into() } else { "<0.0001".into() };
-    }
-    text
+    format!("{value:.decimals$}")
 }
 
 /// `raw / scale`, exactly, without trailing zeros.
@@ -135,9 +142,13 @@ mod tests {
             (Unit::Bytes, 150_000.0, "150 kB"),
             (Unit::Factor, 2_313.0, "2.31"),
             (Unit::Factor, 1_234_567.0, "1235"),
-            (Unit::Fraction, 12_345.0, "0.0123"),
-            (Unit::Fraction, 7.0, "<0.0001"),
-            (Unit::Fraction, 0.0, "0"),
+            (Unit::Fraction, 12_345.0, "1.23 %"),
+            (Unit::Fraction, 927_800.0, "92.8 %"),
+            (Unit::Fraction, 0.0, "0 %"),
+            (Unit::Index, 12_345.0, "0.0123"),
+            (Unit::Index, 6_900.0, "0.00690"),
+            (Unit::Index, 7.0, "<0.0001"),
+            (Unit::Index, 0.0, "0"),
             (Unit::Count, 12.0, "12.0"),
         ];
         for (unit, raw, text) in cases {

@@ -8,12 +8,14 @@ pub mod html;
 mod parquet;
 mod qlog;
 mod terminal;
+mod write;
 
 pub use export::{to_csv, to_json};
 pub use histograms::to_hlog;
 pub use parquet::to_parquet;
 pub use qlog::to_qlog;
 pub use terminal::{comparison, table};
+pub use write::{ReportError, write_all};
 
 /// What could not be written in a format.
 #[derive(Debug, thiserror::Error)]

@@ -1,10 +1,13 @@
 //! Tables for the terminal.
 
-use comfy_table::{Cell, CellAlignment, Table as Grid, presets};
+use comfy_table::{Cell, CellAlignment, LineStyle, Table as Grid, TableStyle};
 
 use crate::measure::{
     Comparison, ComparisonTable, Estimate, METRICS, MIN_SEEDS, Metric, Missing, Row, RowKey, Table, Unit, Verdict,
 };
+
+/// A line below the headings and no other.
+const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// The short table: a block per scenario, a row per algorithm and group, the headline metrics.
 ///
@@ -25,24 +28,28 @@ fn block_table(block: &[Row]) -> Grid {
         .filter(|&index| METRICS[index].headline && block.iter().any(|row| row.estimates[index].is_ok()))
         .collect();
     let several_groups = block.iter().any(|row| row.key.group != block[0].key.group);
-    let any_unfinished = block.iter().any(|row| row.totals.unfinished > 0 || row.totals.not_started > 0);
+    let any_unfinished = block.iter().any(|row| row.totals.unfinished > 0);
+    let any_unstarted = block.iter().any(|row| row.totals.not_started > 0);
     let mut grid = Grid::new();
-    grid.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    grid.load_style(STYLE);
     let scales: Vec<_> =
         shown.iter().map(|&index| METRICS[index].unit.human_scale(smallest_shown(block, index))).collect();
     let mut header = vec!["algorithm".to_owned()];
     header.extend(several_groups.then(|| "group".to_owned()));
     header.extend(shown.iter().zip(&scales).map(|(&index, scale)| heading(&METRICS[index], scale.name)));
     header.extend(any_unfinished.then(|| "unfinished".to_owned()));
+    header.extend(any_unstarted.then(|| "never\nbegan".to_owned()));
     grid.set_header(header.into_iter().map(|text| Cell::new(text).set_alignment(CellAlignment::Center)));
     for row in block {
         let mut cells = vec![Cell::new(name(&row.key))];
         cells.extend(several_groups.then(|| Cell::new(&row.key.group)));
         cells.extend(shown.iter().zip(&scales).map(|(&index, scale)| {
-            let text = estimate_text(row.estimates[index], METRICS[index].unit, |raw| scale.number(raw));
+            let text = estimate_text(row.estimates[index], &METRICS[index], |raw| scale.number(raw));
             Cell::new(text).set_alignment(CellAlignment::Right)
         }));
-        cells.extend(any_unfinished.then(|| Cell::new(unfinished(row)).set_alignment(CellAlignment::Right)));
+        let counts = [(any_unfinished, row.totals.unfinished), (any_unstarted, row.totals.not_started)];
+        let counts = counts.into_iter().filter(|(any, _)| *any);
+        cells.extend(counts.map(|(_, count)| Cell::new(count).set_alignment(CellAlignment::Right)));
         grid.add_row(cells);
     }
     grid
@@ -64,7 +71,7 @@ fn name(key: &RowKey) -> String {
 }
 
 /// `2.31 ±4%*`: value, half the interval's width, and a star for the best; `>` in front of a lower bound.
-pub(super) fn estimate_text(estimate: Result<Estimate, Missing>, unit: Unit, number: impl Fn(f64) -> String) -> String {
+fn estimate_text(estimate: Result<Estimate, Missing>, metric: &Metric, number: impl Fn(f64) -> String) -> String {
     let estimate = match estimate {
         Ok(estimate) => estimate,
         Err(Missing::NotApplicable) => return "–".into(),
@@ -79,7 +86,7 @@ pub(super) fn estimate_text(estimate: Result<Estimate, Missing>, unit: Unit, num
         let half = interval.high.raw().saturating_sub(interval.low.raw()) as f64 / 2.0;
         if interval.high.is_bound() {
             text.push_str(" +?");
-        } else if reading.raw() > 0 && unit != Unit::Fraction {
+        } else if reading.raw() > 0 && metric.is_relative() {
             let percent = half / reading.raw() as f64 * 100.0;
             // Rounded up: never narrower than it is.
             text.push_str(&format!(" ±{}%", percent.ceil()));
@@ -89,14 +96,6 @@ pub(super) fn estimate_text(estimate: Result<Estimate, Missing>, unit: Unit, num
         text.push('*');
     }
     text
-}
-
-fn unfinished(row: &Row) -> String {
-    match (row.totals.unfinished, row.totals.not_started) {
-        (0, 0) => "0".into(),
-        (some, 0) => format!("{some} of {}", row.totals.finite),
-        (some, never) => format!("{some} of {}, {never} never began", row.totals.finite),
-    }
 }
 
 fn footnotes(table: &Table) -> String {
@@ -116,28 +115,35 @@ fn footnotes(table: &Table) -> String {
     notes
 }
 
-/// What changed between two results folders, or against a baseline: the headline metrics of each row, and the gaps.
+/// What differs between two results folders, or from a baseline: a row per cell, the headline metrics, and the gaps.
 pub fn comparison(comparisons: &ComparisonTable) -> String {
+    let all = &comparisons.comparisons;
+    let compared = |metric: &&Metric| metric.headline && all.iter().any(|one| one.metric.name == metric.name);
+    let shown: Vec<&Metric> = METRICS.iter().filter(compared).collect();
     let mut grid = Grid::new();
-    grid.load_style(presets::UTF8_HORIZONTAL_ONLY);
-    grid.set_header([
-        "scenario",
-        "algorithm",
-        "group",
-        "metric",
-        "value",
-        "against",
-        "difference",
-        "95 % interval",
-        "verdict",
-    ]);
-    for one in comparisons.comparisons.iter().filter(|one| one.metric.headline) {
-        grid.add_row(comparison_row(one));
+    grid.load_style(STYLE);
+    grid.set_header(
+        ["scenario", "algorithm", "group"]
+            .into_iter()
+            .map(str::to_owned)
+            .chain(shown.iter().map(|metric| heading(metric, ""))),
+    );
+    for row in all.chunk_by(|a, b| a.key == b.key) {
+        let key = &row[0].key;
+        let verdicts = shown.iter().map(|metric| {
+            let one = row.iter().find(|one| one.metric.name == metric.name);
+            one.map_or_else(|| "–".to_owned(), verdict_text)
+        });
+        grid.add_row([key.scenario.clone(), name(key), key.group.clone()].into_iter().chain(verdicts));
     }
-    let mut out = format!("{grid}\n");
+    let mut out = format!("{grid}\n\n");
     let counts = [Verdict::Better, Verdict::Worse, Verdict::Indistinguishable, Verdict::TooFewSeeds]
         .map(|verdict| format!("{} {}", comparisons.count(verdict), verdict.name()));
-    out.push_str(&format!("all metrics: {}\n", counts.join(", ")));
+    out.push_str(&format!("All metrics: {}.\n", counts.join(", ")));
+    out.push_str(
+        "+ and −: paired differences by seed whose 95 % interval excludes none. ≈: not distinguishable. ?: fewer than ",
+    );
+    out.push_str(&format!("{MIN_SEEDS} seeds in common.\n"));
     let lists = [
         ("only in the first", &comparisons.only_ours),
         ("only in the second", &comparisons.only_theirs),
@@ -151,33 +157,27 @@ pub fn comparison(comparisons: &ComparisonTable) -> String {
     out
 }
 
-fn comparison_row(one: &Comparison) -> Vec<String> {
-    let unit = one.metric.unit;
-    let value = |reading: crate::measure::Reading| {
-        format!("{}{}", if reading.is_bound() { ">" } else { "" }, unit.human(reading.raw() as f64))
-    };
-    let end = |end: f64| if end.is_finite() { signed(unit, end) } else { "unknown".into() };
-    let difference = match (one.difference(), one.relative()) {
-        (Some(_), Some(relative)) if unit != Unit::Fraction => format!("{:+.1} %", relative * 100.0),
-        (Some(difference), _) => signed(unit, difference),
-        (None, _) => "unknown".into(),
-    };
-    vec![
-        one.key.scenario.clone(),
-        name(&one.key),
-        one.key.group.clone(),
-        one.metric.label.to_owned(),
-        value(one.ours),
-        value(one.theirs),
-        difference,
-        one.interval.map_or_else(|| "–".into(), |(low, high)| format!("{} to {}", end(low), end(high))),
-        one.verdict.name().to_owned(),
-    ]
+/// `−12.0 % better`: how large and what it means, or that there is nothing to tell.
+fn verdict_text(one: &Comparison) -> String {
+    let difference = difference_text(one).unwrap_or_default();
+    match one.verdict {
+        Verdict::Indistinguishable => "≈".into(),
+        Verdict::TooFewSeeds => format!("? {difference}"),
+        Verdict::Better | Verdict::Worse => format!("{difference} {}", one.verdict.name()).trim_start().to_owned(),
+    }
 }
 
-fn signed(unit: Unit, raw: f64) -> String {
-    let sign = if raw < 0.0 { "−" } else { "+" };
-    format!("{sign}{}", unit.human(raw.abs()))
+/// The difference with its sign: in per cent of the other value, or in percentage points or plainly where the metric is a part or an
+/// index itself; nothing where either is only a bound.
+pub(super) fn difference_text(one: &Comparison) -> Option<String> {
+    let difference = one.difference()?;
+    let sign = if difference < 0.0 { "−" } else { "+" };
+    let size = match one.relative().filter(|_| one.metric.is_relative()) {
+        Some(relative) => format!("{:.1} %", relative.abs() * 100.0),
+        None if one.metric.unit == Unit::Fraction => format!("{:.2} pp", difference.abs() / 1e4),
+        None => one.metric.unit.human(difference.abs()),
+    };
+    Some(format!("{sign}{size}"))
 }
 
 #[cfg(test)]
@@ -207,7 +207,7 @@ mod tests {
         (0..700).for_each(|_| class.slowdown_milli.censor(90_000));
         class.totals.unfinished = 700;
         let text = table(&Table::build(&records, &TableOptions::default()).unwrap());
-        assert!(text.contains("700 of 1201, 1 never began"), "{text}");
+        assert!(text.contains("700") && text.contains("unfinished") && text.contains("began"), "{text}");
         assert!(text.contains(">90"), "{text}");
         assert!(text.contains("need at least 6 seeds"), "{text}");
     }
@@ -217,7 +217,7 @@ mod tests {
         let interval = Some(Interval { low: Reading::Exactly(1_990), high: Reading::Exactly(2_011) });
         let estimate = Estimate { reading: Reading::Exactly(2_000), interval, best: true };
         // 10.5 / 2000 = 0.525 %
-        assert_eq!(estimate_text(Ok(estimate), Unit::Factor, |raw| Unit::Factor.human(raw)), "2.00 ±1%*");
+        assert_eq!(estimate_text(Ok(estimate), &METRICS[0], |raw| Unit::Factor.human(raw)), "2.00 ±1%*");
     }
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
             *record = testing::run_scaled("lte", "cubic", record.identity.seed, 80);
         }
         let text = comparison(&ComparisonTable::of(&after, &before, "before").unwrap());
-        assert!(text.contains("−") && text.contains("better"), "{text}");
+        assert!(text.contains("−20.0 % better"), "{text}");
         assert!(text.contains("only in the second: lte, quick, rpc"), "{text}");
     }
 }

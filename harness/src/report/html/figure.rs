@@ -96,7 +96,7 @@ pub(super) struct Frame {
 }
 
 const TOP: f64 = 12.0;
-const RIGHT: f64 = 16.0;
+const RIGHT: f64 = 30.0;
 
 impl Frame {
     /// The size of the plots beside each other in a section.

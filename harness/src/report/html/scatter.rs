@@ -57,7 +57,8 @@ fn draw(point: &Point<'_>, frame: &Frame, x: Scale, y: Scale) -> String {
     let at_x = |raw: u64| frame.x(x.at(raw as f64));
     let at_y = |raw: u64| frame.y(y.at(raw as f64));
     let (cx, cy) = (at_x(point.tail.reading.raw()), at_y(point.goodput.reading.raw()));
-    let mut group = format!("<g class=\"{}\"><title>{}</title>", colour(point.series), escape(&tooltip(point)));
+    let rival = if point.row.key.is_rival() { " rival" } else { "" };
+    let mut group = format!("<g class=\"{}{rival}\"><title>{}</title>", colour(point.series), escape(&tooltip(point)));
     if let Some(interval) = point.tail.interval {
         let (low, high) = (at_x(interval.low.raw()), at_x(interval.high.raw()));
         let _ = write!(group, "<path class=\"bar\" d=\"M{low:.1} {cy:.1}H{high:.1}\"/>");
@@ -87,9 +88,9 @@ fn tooltip(point: &Point<'_>) -> String {
     )
 }
 
-/// An arrow into the corner that everyone wants to be in.
+/// An arrow towards the corner that everyone wants to be in, in the corner where points are rare.
 fn better_arrow(frame: &Frame) -> String {
-    let (x, y) = (frame.x(0.0) + 10.0, frame.y(1.0) + 10.0);
+    let (x, y) = (frame.x(0.0) + 10.0, frame.y(0.0) - 38.0);
     format!(
         "<g class=\"hint\"><path d=\"M{:.1} {:.1}L{x:.1} {y:.1}m0 8v-8h8\"/><text x=\"{:.1}\" y=\"{:.1}\">better</text></g>",
         x + 22.0,

@@ -17,9 +17,17 @@ const RATE_SPAN: usize = 4;
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 330.0;
 
-/// One line: a colour's number (none for what is not a flow), and (time, value) points.
+/// Whose line it is.
+#[derive(Clone, Copy)]
+enum Of {
+    Flow(usize),
+    Port,
+    Offered,
+}
+
+/// One line of (time, value) points.
 struct Line {
-    flow: Option<usize>,
+    of: Of,
     points: Vec<Option<(u64, f64)>>,
 }
 
@@ -35,7 +43,7 @@ const QUANTITIES: &[Quantity] = &[
     Quantity { name: "sRTT", unit: Unit::Time, lines: |_, series| flow_lines(series, |flow| &flow.smoothed_rtt_ns) },
     Quantity { name: "queue", unit: Unit::Bytes, lines: |_, series| queue_line(series) },
     Quantity { name: "delivery rate", unit: Unit::Rate, lines: |_, series| rate_lines(series) },
-    Quantity { name: "Jain's index", unit: Unit::Fraction, lines: |run, _| jain_line(run) },
+    Quantity { name: "Jain's index", unit: Unit::Index, lines: |run, _| jain_line(run) },
 ];
 
 /// The grid of panels of runs that kept their series, in this order; nothing if none did.
@@ -74,42 +82,48 @@ pub(super) fn small_multiples(runs: &[&RunRecord]) -> Option<String> {
 
 fn row(quantity: &Quantity, panels: &[Vec<Line>], end: u64) -> String {
     let values = panels.iter().flatten().flat_map(|line| line.points.iter().flatten()).map(|point| point.1);
-    let y = if quantity.unit == Unit::Fraction { Scale::linear(0.0, PPM as f64) } else { Scale::from_zero(values) };
-    let ticks = y.ticks(3);
-    let top = ticks.last().copied().unwrap_or(0.0);
-    let mut html = format!(
-        "<div class=\"side\">{}<small>grid: {}</small></div>",
-        escape(quantity.name),
-        escape(&ticks.iter().skip(1).map(|tick| tick_text(quantity.unit, *tick)).collect::<Vec<_>>().join(", "))
-    );
-    for panel in panels {
-        let _ = write!(
-            html,
-            "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{} over time, up to {}\">",
-            escape(quantity.name),
-            escape(&tick_text(quantity.unit, top))
-        );
-        for tick in ticks.iter().skip(1) {
-            let _ = write!(html, "<path class=\"grid\" d=\"M0 {:.0}h{WIDTH}\"/>", HEIGHT * (1.0 - y.at(*tick)));
+    let y = if quantity.unit == Unit::Index { Scale::linear(0.0, PPM as f64 * 1.05) } else { Scale::from_zero(values) };
+    let ticks: Vec<f64> = y.ticks(3).into_iter().filter(|&tick| tick > 0.0).collect();
+    let mut html = format!("<div class=\"side\">{}</div>", escape(quantity.name));
+    for (index, panel) in panels.iter().enumerate() {
+        html.push_str("<div class=\"panel\">");
+        html.push_str(&draw(quantity, panel, &ticks, y, end));
+        for tick in ticks.iter().filter(|_| index == 0) {
+            let (top, text) = (100.0 * (1.0 - y.at(*tick)), tick_text(quantity.unit, *tick));
+            let _ = write!(html, "<span style=\"top:{top:.1}%\">{}</span>", escape(&text));
         }
-        for line in panel {
-            let points = line
-                .points
-                .iter()
-                .map(|point| point.map(|(at, value)| (at as f64 / end as f64 * WIDTH, HEIGHT * (1.0 - y.at(value)))));
-            let class = line.flow.map_or_else(|| "offer".to_owned(), colour);
-            let _ = write!(html, "<path class=\"line {class}\" d=\"{}\"/>", path(points));
-        }
-        html.push_str("</svg>");
+        html.push_str("</div>");
     }
     html
+}
+
+fn draw(quantity: &Quantity, panel: &[Line], ticks: &[f64], y: Scale, end: u64) -> String {
+    let mut svg = format!(
+        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{} over time\">",
+        escape(quantity.name)
+    );
+    for tick in ticks {
+        let _ = write!(svg, "<path class=\"grid\" d=\"M0 {:.0}h{WIDTH}\"/>", HEIGHT * (1.0 - y.at(*tick)));
+    }
+    for line in panel {
+        let at = |(nanos, value): (u64, f64)| (nanos as f64 / end as f64 * WIDTH, HEIGHT * (1.0 - y.at(value)));
+        let class = match line.of {
+            Of::Flow(index) => colour(index),
+            Of::Port => "port".to_owned(),
+            Of::Offered => "offered".to_owned(),
+        };
+        let _ =
+            write!(svg, "<path class=\"line {class}\" d=\"{}\"/>", path(line.points.iter().map(|point| point.map(at))));
+    }
+    svg.push_str("</svg>");
+    svg
 }
 
 fn flow_lines(series: &Series, column: fn(&FlowSeries) -> &Vec<Option<u64>>) -> Vec<Line> {
     let flows = series.flows.iter().take(MAX_FLOWS).enumerate();
     flows
         .map(|(index, flow)| Line {
-            flow: Some(index),
+            of: Of::Flow(index),
             points: series.at_ns.iter().zip(column(flow)).map(|(at, value)| Some((*at, (*value)? as f64))).collect(),
         })
         .collect()
@@ -117,7 +131,7 @@ fn flow_lines(series: &Series, column: fn(&FlowSeries) -> &Vec<Option<u64>>) -> 
 
 fn queue_line(series: &Series) -> Vec<Line> {
     let line = series.port.as_ref().map(|port| Line {
-        flow: Some(0),
+        of: Of::Port,
         points: series.at_ns.iter().zip(&port.backlog).map(|(at, bytes)| Some((*at, *bytes as f64))).collect(),
     });
     line.into_iter().collect()
@@ -127,10 +141,10 @@ fn queue_line(series: &Series) -> Vec<Line> {
 fn rate_lines(series: &Series) -> Vec<Line> {
     let offered = series.port.as_ref().map(|port| {
         let counter: Vec<Option<u64>> = port.offered.iter().copied().map(Some).collect();
-        Line { flow: None, points: rates(&series.at_ns, &counter) }
+        Line { of: Of::Offered, points: rates(&series.at_ns, &counter) }
     });
     let flows = series.flows.iter().take(MAX_FLOWS).enumerate();
-    let flows = flows.map(|(index, flow)| Line { flow: Some(index), points: rates(&series.at_ns, &flow.delivered) });
+    let flows = flows.map(|(index, flow)| Line { of: Of::Flow(index), points: rates(&series.at_ns, &flow.delivered) });
     offered.into_iter().chain(flows).collect()
 }
 
@@ -148,5 +162,5 @@ fn rates(at_ns: &[u64], counter: &[Option<u64>]) -> Vec<Option<(u64, f64)>> {
 
 fn jain_line(run: &RunRecord) -> Vec<Line> {
     let points = run.fairness.windows.iter().map(|window| Some((window.until_ns, window.jain_ppm as f64)));
-    vec![Line { flow: Some(0), points: points.collect() }]
+    vec![Line { of: Of::Port, points: points.collect() }]
 }

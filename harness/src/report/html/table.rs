@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::escape;
 use super::palette::{colour, marker};
-use crate::measure::{Better, Comparison, Estimate, METRICS, Metric, Missing, Row, Unit, Verdict};
+use crate::measure::{Better, Comparison, Estimate, METRICS, Metric, Missing, Row, Verdict};
+use crate::report::terminal::difference_text;
 
 /// Which metrics a table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,23 +21,29 @@ pub(super) fn table(rows: &[(usize, &Row)], columns: Columns, versus: &[&Compari
             && rows.iter().any(|(_, row)| row.estimates[*index].is_ok())
     };
     let shown: Vec<usize> = (0..METRICS.len()).filter(wanted).collect();
-    let mut html =
-        "<div class=\"scroll\"><table class=\"sortable\"><thead><tr><th>algorithm</th><th>group</th>".to_owned();
+    let mut html = "<div class=\"scroll\"><table class=\"sortable\"><thead><tr><th>algorithm</th>".to_owned();
+    let full = columns == Columns::All;
+    let with_group = full || rows.iter().any(|(_, row)| row.key.group != rows[0].1.key.group);
+    if with_group {
+        html.push_str("<th>group</th>");
+    }
     for &index in &shown {
         let metric = &METRICS[index];
         let _ = write!(html, "<th class=\"n\" title=\"{}\">{}</th>", escape(metric.what), escape(&heading(metric)));
     }
-    html.push_str(
-        "<th class=\"n\">flows</th><th class=\"n\">unfinished</th><th class=\"n\">seeds</th></tr></thead><tbody>",
-    );
+    html.push_str("<th class=\"n\">unfinished</th>");
+    html.push_str(if full { "<th class=\"n\">flows</th><th class=\"n\">seeds</th>" } else { "" });
+    html.push_str("</tr></thead><tbody>");
     for (series, row) in rows {
-        let _ =
-            write!(html, "<tr><th>{}{}</th><td>{}</td>", swatch(*series), escape(&name(row)), escape(&row.key.group));
+        let _ = write!(html, "<tr><th>{}{}</th>", swatch(*series), escape(&name(row)));
+        if with_group {
+            let _ = write!(html, "<td>{}</td>", escape(&row.key.group));
+        }
         for &index in &shown {
             let against = versus.iter().find(|one| one.key == row.key && one.metric.name == METRICS[index].name);
             html.push_str(&cell(&METRICS[index], row.estimates[index], against.copied()));
         }
-        html.push_str(&counts(row));
+        html.push_str(&counts(row, full));
     }
     html.push_str("</tbody></table></div>");
     html
@@ -59,8 +66,8 @@ pub(super) fn swatch(series: usize) -> String {
 
 fn heading(metric: &Metric) -> String {
     let arrow = match metric.better {
-        Better::Lower => " ↓",
-        Better::Higher => " ↑",
+        Better::Lower => "\u{a0}↓",
+        Better::Higher => "\u{a0}↑",
         Better::Neither => "",
     };
     format!("{}{arrow}", metric.label)
@@ -80,9 +87,13 @@ fn cell(metric: &Metric, estimate: Result<Estimate, Missing>, against: Option<&C
     let value = if estimate.best { format!("<b>{bound}{value}</b>&thinsp;★") } else { format!("{bound}{value}") };
     let mut html = format!("<td class=\"n\" data-v=\"{raw}\">{value}");
     if let Some(interval) = estimate.interval {
-        let high = if interval.high.is_bound() { "?".into() } else { metric.unit.human(interval.high.raw() as f64) };
-        let low = metric.unit.human(interval.low.raw() as f64);
-        let _ = write!(html, "<small>{} – {}</small>", escape(&low), escape(&high));
+        let (low, high) = (interval.low.raw() as f64, interval.high.raw() as f64);
+        let range = if interval.high.is_bound() {
+            format!("{} – ?", metric.unit.human(low))
+        } else {
+            metric.unit.human_range(low, high)
+        };
+        let _ = write!(html, "<small>{}</small>", escape(&range));
     }
     html.push_str(&against.map(verdict).unwrap_or_default());
     html.push_str("</td>");
@@ -90,32 +101,37 @@ fn cell(metric: &Metric, estimate: Result<Estimate, Missing>, against: Option<&C
 }
 
 fn verdict(comparison: &Comparison) -> String {
-    let (class, sign) = match comparison.verdict {
-        Verdict::Better => ("better", "▲ better"),
-        Verdict::Worse => ("worse", "▼ worse"),
+    let (class, mark) = match comparison.verdict {
+        Verdict::Better => ("better", "▲"),
+        Verdict::Worse => ("worse", "▼"),
         Verdict::Indistinguishable => return "<small class=\"same\">≈</small>".into(),
         Verdict::TooFewSeeds => return String::new(),
     };
-    let relative = match comparison.relative() {
-        Some(relative) if comparison.metric.unit != Unit::Fraction => format!("{:+.1} %", relative * 100.0),
-        _ => sign.trim_start_matches(['▲', '▼', ' ']).to_owned(),
-    };
-    let mark = if class == "better" { "▲" } else { "▼" };
-    format!("<small class=\"{class}\" title=\"{sign} than {}\">{mark} {relative}</small>", escape(&comparison.against))
+    let text = difference_text(comparison).unwrap_or_else(|| comparison.verdict.name().to_owned());
+    format!(
+        "<small class=\"{class}\" title=\"{} than {}\">{mark} {}</small>",
+        comparison.verdict.name(),
+        escape(&comparison.against),
+        escape(&text)
+    )
 }
 
-fn counts(row: &Row) -> String {
+fn counts(row: &Row, full: bool) -> String {
     let totals = &row.totals;
-    let unstarted = if totals.not_started > 0 {
-        format!("<small>+ {} never began</small>", totals.not_started)
-    } else {
-        String::new()
-    };
     let class = if totals.unfinished > 0 { "n worse" } else { "n" };
-    format!(
-        "<td class=\"n\" data-v=\"{0}\">{0}</td><td class=\"{class}\" data-v=\"{1}\">{1}{unstarted}</td><td class=\"n\" data-v=\"{2}\">{2}</td></tr>",
-        totals.flows,
-        totals.unfinished,
-        row.seeds.len()
-    )
+    let mut html = format!("<td class=\"{class}\" data-v=\"{0}\">{0}", totals.unfinished);
+    if totals.finite > 0 {
+        let _ = write!(html, "<small>of {}</small>", totals.finite);
+    }
+    if totals.not_started > 0 {
+        let _ = write!(html, "<small>{} never began</small>", totals.not_started);
+    }
+    html.push_str("</td>");
+    if full {
+        let seeds = row.seeds.len();
+        let _ = write!(html, "<td class=\"n\" data-v=\"{0}\">{0}</td>", totals.flows);
+        let _ = write!(html, "<td class=\"n\" data-v=\"{seeds}\">{seeds}</td>");
+    }
+    html.push_str("</tr>");
+    html
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::figure::{Axis, Frame, Scale, path};
-use super::palette::{colour, dash};
+use super::palette::{colour, dash, marker};
 use crate::measure::{Distribution, Percentile, Reading, Row, Unit};
 
 /// Steps of the percentile axis per nine.
@@ -50,25 +50,15 @@ impl Shown {
 
 /// The plot of rows with their series numbers.
 pub(super) fn tail(rows: &[(usize, &Row)], shown: Shown) -> String {
-    let curves: Vec<(usize, Vec<(f64, Reading)>)> =
-        rows.iter().map(|&(series, row)| (series, curve(shown.of(row)))).collect();
+    let curves: Vec<Curve> = rows.iter().map(|&(series, row)| Curve::of(series, row, shown)).collect();
     let values: Vec<f64> =
-        curves.iter().flat_map(|(_, curve)| curve).map(|(_, reading)| reading.raw() as f64).collect();
+        curves.iter().flat_map(|curve| &curve.points).map(|(_, reading)| reading.raw() as f64).collect();
     let frame = Frame::PLOT;
     let x = Scale::linear(nines(Percentile::P50), NINES);
     let y = Scale::fit(&values);
     let mut body = String::new();
-    for (series, curve) in &curves {
-        let line = |bound: bool| {
-            let points = curve.iter().filter(|(_, reading)| reading.is_bound() == bound);
-            path(points.map(|(nines, reading)| Some((frame.x(x.at(*nines)), frame.y(y.at(reading.raw() as f64))))))
-        };
-        let (colour, dash) = (colour(*series), dash(*series));
-        let _ = write!(body, "<path class=\"line {colour}\" stroke-dasharray=\"{dash}\" d=\"{}\"/>", line(false));
-        let bounds = line(true);
-        if !bounds.is_empty() {
-            let _ = write!(body, "<path class=\"line bound {colour}\" d=\"{bounds}\"/>");
-        }
+    for curve in &curves {
+        body.push_str(&curve.draw(&frame, x, y));
     }
     let ticks = [("50 %", Percentile::P50), ("90 %", Percentile::P90), ("99 %", Percentile::P99)]
         .into_iter()
@@ -78,20 +68,54 @@ pub(super) fn tail(rows: &[(usize, &Row)], shown: Shown) -> String {
     frame.draw(&x, &Axis::of(shown.name(), y, shown.unit()), &format!("Tail of the {}", shown.name()), &body)
 }
 
-/// Values from the median to the last percentile that has samples enough.
-fn curve(values: &Distribution) -> Vec<(f64, Reading)> {
+struct Curve {
+    series: usize,
+    rival: bool,
+    /// (nines, value), from the median to the last percentile that has samples enough.
+    points: Vec<(f64, Reading)>,
+}
+
+impl Curve {
+    fn of(series: usize, row: &Row, shown: Shown) -> Self {
+        Self { series, rival: row.key.is_rival(), points: points(shown.of(row)) }
+    }
+
+    fn draw(&self, frame: &Frame, x: Scale, y: Scale) -> String {
+        let at = |(nines, reading): &(f64, Reading)| (frame.x(x.at(*nines)), frame.y(y.at(reading.raw() as f64)));
+        let known = self.points.iter().take_while(|(_, reading)| !reading.is_bound()).count();
+        let (exact, bounds) = self.points.split_at(known);
+        let rival = if self.rival { " rival" } else { "" };
+        let (colour, dash) = (colour(self.series), dash(self.series));
+        let line = path(exact.iter().map(|point| Some(at(point))));
+        let mut svg =
+            format!("<g class=\"{colour}{rival}\"><path class=\"line\" stroke-dasharray=\"{dash}\" d=\"{line}\"/>");
+        if !bounds.is_empty() {
+            let line = path(exact.last().into_iter().chain(bounds).map(|point| Some(at(point))));
+            let _ = write!(svg, "<path class=\"line bound\" d=\"{line}\"/>");
+        }
+        // A marker at every nine, for eyes and printers that do not tell the colours apart.
+        for whole in 1..=NINES as u32 {
+            let nearest = exact.iter().find(|(nines, _)| (nines - f64::from(whole)).abs() < 1e-3);
+            svg.extend(nearest.map(|point| marker(self.series, at(point).0, at(point).1)));
+        }
+        svg.push_str("</g>");
+        svg
+    }
+}
+
+fn points(values: &Distribution) -> Vec<(f64, Reading)> {
     let first = libm::floor(nines(Percentile::P50) * f64::from(STEPS_PER_NINE)) as u32;
-    let mut curve = Vec::new();
+    let mut points = Vec::new();
     for step in first..=(NINES as u32 * STEPS_PER_NINE) {
         let share = 1.0 - libm::pow(10.0, -f64::from(step) / f64::from(STEPS_PER_NINE));
         let percentile = Percentile::from_milli_percent(libm::round(share * 100_000.0) as u32);
         let Some(percentile) = percentile.map(|percentile| percentile.max(Percentile::P50)) else { break };
         match values.percentile(percentile) {
-            Some(reading) => curve.push((nines(percentile), reading)),
+            Some(reading) => points.push((nines(percentile), reading)),
             None => break,
         }
     }
-    curve
+    points
 }
 
 /// −log₁₀(1 − q): 1 for 90 %, 2 for 99 %.
