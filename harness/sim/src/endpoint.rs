@@ -227,7 +227,7 @@ impl ReceivingEnd {
     pub(crate) fn new(flow: u32, spec: &FlowSpec, endpoints: &EndpointSpec) -> Self {
         let policy = AckEvery::new(endpoints.ack_every, endpoints.ack_delay);
         Self {
-            receiver: Receiver::new(endpoints.receiver.clone(), Box::new(policy)),
+            receiver: Receiver::new(endpoints.receiver, Box::new(policy)),
             received: RangeSet::default(),
             delivered: 0,
             final_size: None,

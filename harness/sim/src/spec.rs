@@ -34,13 +34,16 @@ pub struct Experiment {
     pub check_wire: bool,
 }
 
+/// Builds the controller of one flow.
+pub type Build = dyn Fn(&Setup) -> Box<dyn Controller> + Send + Sync;
+
 /// A controller that takes part, as a way to build one per flow.
 #[derive(Clone)]
 pub struct Contestant {
     /// Name in results.
     pub label: String,
     /// Builds the controller of one flow.
-    pub build: Arc<dyn Fn(&Setup) -> Box<dyn Controller> + Send + Sync>,
+    pub build: Arc<Build>,
     /// Whether the flow's true base RTT and bottleneck rate are handed to the controller.
     pub knowledge: Knowledge,
 }
@@ -115,6 +118,7 @@ pub enum Load {
 
 /// Hosts, switches and links.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one per run")]
 pub enum Topology {
     /// Pairs of hosts on both sides of one bottleneck. Host `i` sends from the left, host `pairs + i` is its peer.
     Dumbbell(Dumbbell),

@@ -204,7 +204,7 @@ impl FatTreeRouter {
         let mut hash =
             (key ^ u64::from(switch).wrapping_mul(0xd6e8_feb8_6659_fd93)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         hash = (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
-        ((hash >> 32) * u64::from(self.half) >> 32) as u32
+        (((hash >> 32) * u64::from(self.half)) >> 32) as u32
     }
 }
 
