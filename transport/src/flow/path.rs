@@ -198,10 +198,17 @@ impl<C: Content> Path<C> {
         if self.ecn.may_mark() { self.controller.ecn() } else { Ecn::NotEct }
     }
 
-    /// There was nothing to send, or the receiver did not let us.
+    /// There is nothing to send, or the receiver does not let us. If the window is full at the same time, it is the window
+    /// that is in use.
     pub(super) fn on_limited(&mut self, limit: Limit) {
-        self.limits.mark(limit, self.ledger.next_number());
-        self.delivery.set_limited(limit, self.ledger.in_flight_bytes());
+        let in_flight = self.ledger.in_flight_bytes();
+        let next = self.ledger.next_number();
+        if in_flight.saturating_add(self.mtu) > self.controller.window() {
+            self.limits.mark(Limit::Window, next);
+        } else {
+            self.limits.mark(limit, next);
+            self.delivery.set_limited(limit, in_flight);
+        }
     }
 
     pub(super) fn signal(&mut self, now: Timestamp, signal: &Signal, pacing: Pacing, siblings: &[PathSnapshot]) {

@@ -73,12 +73,13 @@ impl<C: Content> Sender<C> {
         self.path_mut(path).ledger.push_untracked()
     }
 
-    /// The gate was open and there was nothing to send.
+    /// There is nothing to send. Say so whenever the data runs out, whatever the gate would say: if the window is full, it
+    /// still counts as in use; if only the pacer is in the way, the sender is limited by the application.
     pub fn on_app_limited(&mut self, _now: Timestamp, path: PathId) {
         self.path_mut(path).on_limited(Limit::Application);
     }
 
-    /// The gate was open, and flow control or missing credit of the receiver kept the data back.
+    /// Flow control or missing credit of the receiver keeps data back; otherwise as [`Sender::on_app_limited`].
     pub fn on_receiver_limited(&mut self, _now: Timestamp, path: PathId) {
         self.path_mut(path).on_limited(Limit::Receiver);
     }

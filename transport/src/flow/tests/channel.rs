@@ -51,6 +51,8 @@ struct Shared {
     told: Vec<Told>,
     signals: Vec<Signal>,
     siblings: Vec<PathSnapshot>,
+    timer: Option<Timestamp>,
+    timers_run: Vec<Timestamp>,
 }
 
 /// A controller with settings instead of a law, which writes down what it is told. Copies share one notebook.
@@ -78,6 +80,16 @@ impl Probe {
 
     pub(super) fn signals(&self) -> Vec<Signal> {
         self.shared.lock().unwrap().signals.clone()
+    }
+
+    /// Sets the controller's own timer.
+    pub(super) fn set_timer(&self, at: Timestamp) {
+        self.shared.lock().unwrap().timer = Some(at);
+    }
+
+    /// When the controller's own timer ran.
+    pub(super) fn timers_run(&self) -> Vec<Timestamp> {
+        self.shared.lock().unwrap().timers_run.clone()
     }
 
     /// The siblings shown with the latest feedback.
@@ -115,6 +127,16 @@ impl Controller for Probe {
 
     fn on_signal(&mut self, _now: Timestamp, signal: &Signal, _flight: &Flight<'_>) {
         self.shared.lock().unwrap().signals.push(*signal);
+    }
+
+    fn on_timer(&mut self, now: Timestamp, _flight: &Flight<'_>) {
+        let mut shared = self.shared.lock().unwrap();
+        shared.timer = None;
+        shared.timers_run.push(now);
+    }
+
+    fn next_timer(&self) -> Option<Timestamp> {
+        self.shared.lock().unwrap().timer
     }
 
     fn window(&self) -> u64 {

@@ -1,6 +1,6 @@
 //! ECN, notices, several paths, and controllers that are replaced.
 
-use cc_algos::controller::{Controller, Limit, PacketTag};
+use cc_algos::controller::{Cause, Controller, Limit, PacketTag};
 use cc_algos::ids::PathId;
 use cc_algos::signal::{Ecn, PathChange, Signal};
 use cc_algos::units::Span;
@@ -55,6 +55,59 @@ fn a_path_that_bleaches_ecn_is_found_out_and_used_without() {
     let failed = Signal::PathChange { path: PATH, change: PathChange::EcnUnusable };
     assert_eq!(probe.signals(), [failed], "told once");
     assert_eq!(channel.sender.stats(PATH).totals.acked.packets, 3);
+}
+
+#[test]
+fn a_path_that_drops_all_that_is_marked_is_used_without() {
+    let probe = Probe::with_window(100);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    // Ten packets test the path and get lost; the eleventh is not marked any more and arrives.
+    channel.burst(10, &(0..10).collect::<Vec<_>>());
+    assert_eq!(channel.sender.ecn(PATH), Ecn::NotEct);
+    channel.burst(1, &[]);
+    channel.run_until(ms(1_000));
+    assert_eq!(channel.lost(), (0..10).collect::<Vec<_>>());
+    let failed = Signal::PathChange { path: PATH, change: PathChange::EcnUnusable };
+    assert_eq!(probe.signals(), [failed]);
+}
+
+#[test]
+fn one_acknowledgement_with_losses_marks_and_late_packets_is_one_batch() {
+    let probe = Probe::with_window(100);
+    let mut config = plain();
+    config.ecn = EcnMode::Trust;
+    let mut channel = Channel::new(config, &probe, ONE_WAY);
+    channel.burst(20, &[]);
+    let frame = |ranges: &[(u64, u64)], ce| {
+        let mut frame = AckFrame { largest: ranges[0].1, ..AckFrame::default() };
+        frame.ranges.extend(ranges.iter().map(|&(first, last)| PacketNumberRange { first, last }));
+        frame.ecn = Some(cc_algos::EcnCounts { ect0: 10, ect1: 0, ce });
+        frame
+    };
+    channel.sender.on_ack(ms(100), &frame(&[(5, 5)], 0), &mut channel.work).unwrap();
+    channel.sender.on_ack(ms(101), &frame(&[(12, 14), (2, 5)], 2), &mut channel.work).unwrap();
+    let told = probe.told();
+    assert_eq!((told.len(), &told[0].lost), (2, &vec![0, 1, 2]));
+    let batch = &told[1];
+    assert_eq!((batch.cause, batch.now), (Cause::Ack, ms(101)));
+    assert_eq!((&batch.acked, &batch.spurious), (&vec![3, 4, 12, 13, 14], &vec![2]));
+    assert_eq!((&batch.lost, batch.marked_packets), (&vec![6, 7, 8, 9, 10, 11], 2));
+    // Sixteen packets were in flight after the first batch (20 less 1 acknowledged, 3 lost); 5 and 6 leave with this one.
+    let packets = |count: u64| count * u64::from(MTU);
+    assert_eq!((batch.prior_in_flight, batch.in_flight), (packets(16), packets(5)));
+}
+
+#[test]
+fn the_controllers_timer_is_among_those_of_the_sender() {
+    let probe = Probe::with_window(10);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    assert_eq!(channel.sender.next_timeout(), None);
+    probe.set_timer(ms(7));
+    assert_eq!(channel.sender.next_timeout(), Some(ms(7)));
+    channel.sender.on_timeout(ms(6), &mut channel.work);
+    assert_eq!(probe.timers_run(), [], "early");
+    channel.run_until(ms(20));
+    assert_eq!(probe.timers_run(), [ms(7)]);
 }
 
 #[test]

@@ -42,6 +42,39 @@ fn three_of_ten_packets_per_round_are_never_limited_by_the_window() {
     assert_eq!(probe.told().pop().unwrap().limit, Limit::Window);
 }
 
+/// A burst of two leaves the third packet to the pacer, which is no reason to take the window for used.
+#[test]
+fn three_of_ten_paced_packets_are_limited_by_the_application() {
+    let probe = Probe::with_window(10);
+    let mut channel = Channel::new(paced(Span::from_millis(100)), &probe, ONE_WAY);
+    for _ in 0..100 {
+        let (mut left, end) = (3, channel.now + Span::from_millis(150));
+        while channel.now < end {
+            left -= channel.fill(left);
+            if left == 0 {
+                channel.sender.on_app_limited(channel.now, PATH);
+            }
+            channel.run_until(channel.now + Span::from_millis(1));
+        }
+        assert_eq!(left, 0);
+    }
+    let told = probe.told();
+    assert_eq!(told.len(), 300);
+    // 5/4 of 12 000 B per 100 ms is a packet each 8 ms.
+    assert_eq!(channel.departures[2].1, ms(8), "held back by the pacer");
+    assert!(told.iter().all(|told| told.limit == Limit::Application));
+}
+
+#[test]
+fn running_dry_with_a_full_window_is_limited_by_the_window() {
+    let probe = Probe::with_window(3);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    channel.fill(3);
+    channel.sender.on_app_limited(channel.now, PATH);
+    channel.run_until(ms(100));
+    assert!(probe.told().iter().all(|told| told.limit == Limit::Window));
+}
+
 #[test]
 fn a_batch_that_acknowledges_the_whole_window_is_limited_by_the_window() {
     let probe = Probe::with_window(10);
