@@ -28,7 +28,7 @@ pub fn to_qlog(run: &RunRecord) -> Option<String> {
                 .map(|(k, v)| (k.clone(), v.clone()))
                 .collect();
             if !changed.is_empty() {
-                push(&mut out, &event(at_ns, flow.flow, changed));
+                push(&mut out, &event(at_ns, flow.flow, &changed));
                 *before = state;
             }
         }
@@ -53,7 +53,7 @@ fn header(run: &RunRecord) -> Value {
     })
 }
 
-fn event(at_ns: u64, flow: u32, data: Map<String, Value>) -> Value {
+fn event(at_ns: u64, flow: u32, data: &Map<String, Value>) -> Value {
     json!({
         "time": millis(at_ns),
         "name": "quic:recovery_metrics_updated",

@@ -56,7 +56,7 @@ pub fn to_html(page: &Page, results: &Table, records: &[RunRecord]) -> String {
     }
     html.push_str(&definitions());
     html.push_str(&configuration(page));
-    let _ = write!(html, "</main><script>{}</script></body></html>\n", include_str!("script.js"));
+    let _ = writeln!(html, "</main><script>{}</script></body></html>", include_str!("script.js"));
     html
 }
 
@@ -103,21 +103,21 @@ fn section(
     let versus: Vec<&Comparison> = comparisons.iter().filter(|one| one.key.scenario == *scenario).collect();
     let mut html = format!("<section id=\"{}\"><h2>{}</h2>\n", anchor(scenario), escape(scenario));
     if let Some(note) = page.scenarios.iter().find(|note| note.name == *scenario) {
-        let _ = write!(html, "<p>{}</p>\n", escape(&note.description));
+        let _ = writeln!(html, "<p>{}</p>", escape(&note.description));
     }
     html.push_str(&table(&rows, Columns::Headline, &versus));
     html.push_str(&figures(&rows));
-    let _ = write!(html, "<details><summary>All metrics</summary>{}</details>\n", table(&rows, Columns::All, &versus));
+    let _ = writeln!(html, "<details><summary>All metrics</summary>{}</details>", table(&rows, Columns::All, &versus));
     if let Some(panels) = time_series(scenario, series, records) {
-        let _ = write!(
+        let _ = writeln!(
             html,
             "<details class=\"wide\"><summary>Time series</summary><p class=\"note\">One seed. Colours are flows here, not algorithms. \
-             Grey: what the link offered.</p>{panels}</details>\n"
+             Grey: what the link offered.</p>{panels}</details>"
         );
     }
     if let Some(note) = page.scenarios.iter().find(|note| note.name == *scenario && !note.definition.is_empty()) {
         let _ =
-            write!(html, "<details><summary>Definition</summary><pre>{}</pre></details>\n", escape(&note.definition));
+            writeln!(html, "<details><summary>Definition</summary><pre>{}</pre></details>", escape(&note.definition));
     }
     html.push_str("</section>\n");
     html
