@@ -77,8 +77,8 @@ impl Measures {
         let one_way = now.picos_since(packet.sent_at);
         let queueing = one_way.saturating_sub(self.base[flow].of(packet.bytes));
         let delays = &mut self.delays[self.slots[flow] as usize];
-        delays.one_way.saturating_record(one_way / 1_000);
-        delays.queueing.saturating_record(queueing / 1_000);
+        record(&mut delays.one_way, one_way / 1_000);
+        record(&mut delays.queueing, queueing / 1_000);
     }
 
     /// Takes the next point of the time series.
@@ -104,6 +104,13 @@ impl Measures {
         let outcomes = self.watched.into_iter().map(|watched| sum_ports(watched, now, ports, arena)).collect();
         let delays = self.delays.into_iter().filter(|delay| !delay.one_way.is_empty()).collect();
         (outcomes, delays, self.samples)
+    }
+}
+
+/// Records a value, growing the histogram where it does not reach that far; recording with saturation would never grow it.
+fn record(histogram: &mut Histogram<u64>, value: u64) {
+    if histogram.record(value).is_err() {
+        histogram.saturating_record(value);
     }
 }
 
