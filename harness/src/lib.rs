@@ -1,5 +1,15 @@
-//! harness
+//! The wind tunnel: scenarios, workloads, sweeps, measures, reports and the command line around the simulator.
+//!
+//! * [`scenario`]: the TOML schema, the built-in suites, and the way to an experiment of the simulator;
+//! * [`workload`]: who sends what to whom, and when;
+//! * [`sweep`]: algorithms x scenarios x seeds, into a folder that survives interruption;
+//! * [`measure`]: what runs measured, with confidence intervals;
+//! * [`report`]: tables, files and a page;
+//! * [`cli`]: the program, for this crate's algorithms and anybody else's.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
+pub mod cli;
 pub mod measure;
 pub mod report;
 pub mod scenario;

@@ -1,6 +1,6 @@
 //! What is measured while a run goes on: delays of packets, time series, and the watched ports.
 
-use cc_algos::PathId;
+use cc_algos::{PathId, Span};
 use hdrhistogram::Histogram;
 
 use crate::endpoint::{ReceivingEnd, SendingEnd};
@@ -77,8 +77,8 @@ impl Measures {
         let one_way = now.picos_since(packet.sent_at);
         let queueing = one_way.saturating_sub(self.base[flow].of(packet.bytes));
         let delays = &mut self.delays[self.slots[flow] as usize];
-        record(&mut delays.one_way, one_way / 1_000);
-        record(&mut delays.queueing, queueing / 1_000);
+        delays.one_way.saturating_record(one_way / 1_000);
+        delays.queueing.saturating_record(queueing / 1_000);
     }
 
     /// Takes the next point of the time series.
@@ -107,15 +107,10 @@ impl Measures {
     }
 }
 
-/// Records a value, growing the histogram where it does not reach that far; recording with saturation would never grow it.
-fn record(histogram: &mut Histogram<u64>, value: u64) {
-    if histogram.record(value).is_err() {
-        histogram.saturating_record(value);
-    }
-}
-
 fn empty_delays(contestant: usize, group: u16) -> DelayOutcome {
-    let histogram = || Histogram::new(DIGITS).expect("three digits are within the histogram's range");
+    // Longer delays count as this one: a fixed range never allocates while packets fly.
+    let longest = Span::from_secs(3_600).as_nanos();
+    let histogram = || Histogram::new_with_max(longest, DIGITS).expect("an hour fits a histogram of three digits");
     DelayOutcome { contestant, group, one_way: histogram(), queueing: histogram() }
 }
 

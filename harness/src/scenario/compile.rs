@@ -170,12 +170,12 @@ impl Prepared {
         Ok(match &self.scenario.topology {
             Topology::Dumbbell(dumbbell) => (self.dumbbell(dumbbell, &main, seed)?, site(Hosts::Pairs(dumbbell.pairs))),
             Topology::Star(star) => {
-                let up = LinkSpec::fixed(main.rate, star.delay);
+                let up = main.host_spec(star.delay)?;
                 let topology = spec::Topology::Star(spec::Star { hosts: star.hosts, up, down: main.spec(star.delay)? });
                 (topology, site(Hosts::Any(star.hosts)))
             }
             Topology::FatTree(tree) => {
-                let host_up = LinkSpec::fixed(main.rate, tree.delay);
+                let host_up = main.host_spec(tree.delay)?;
                 let topology = spec::FatTree { k: tree.k, link: main.spec(tree.delay)?, host_up };
                 (spec::Topology::FatTree(topology), site(Hosts::Any(self.scenario.topology.hosts())))
             }

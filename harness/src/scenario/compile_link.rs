@@ -83,6 +83,14 @@ impl<'a> Wire<'a> {
         Ok(spec)
     }
 
+    /// A host's own link: as fast, marked like the ports of switches, and without drops or impairments. Without marks a
+    /// host that is its own bottleneck would fill its memory, where a real one pushes back on its transport.
+    pub(super) fn host_spec(&self, propagation: Span) -> Result<LinkSpec, CompileError> {
+        let mut spec = LinkSpec::fixed(self.rate, propagation);
+        spec.marking = self.spec(propagation)?.marking;
+        Ok(spec)
+    }
+
     /// An amount in bytes, of at least one packet: a queue that holds none passes none.
     fn bytes(&self, amount: Amount) -> u64 {
         amount.in_bytes(self.bdp, self.mtu).max(self.mtu)
@@ -136,18 +144,6 @@ impl<'a> Wire<'a> {
                 gentle: false,
             }),
         })
-    }
-}
-
-impl TraceSource {
-    /// The trace of a run with this seed.
-    fn trace(&self, run_seed: u64) -> Result<Trace, String> {
-        match self {
-            Self::Recorded(trace) => Ok(Trace::clone(trace)),
-            Self::Generated { generator, seed } => {
-                generator.generate(seed.unwrap_or(run_seed)).map_err(|error| error.to_string())
-            }
-        }
     }
 }
 

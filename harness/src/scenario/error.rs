@@ -41,6 +41,11 @@ impl ScenarioError {
         self.line
     }
 
+    /// What is wrong, without the place.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The key's path, such as `topology.bottleneck.rate`.
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()

@@ -26,6 +26,7 @@ pub use model::{
     Marking, Pie, Policer, Queue, Reorder, Rivals, Scenario, Service, Star, Topology, TraceOffset,
 };
 pub use resources::Prepared;
+pub(crate) use resources::TraceSource;
 
 #[cfg(test)]
 mod tests;

@@ -92,7 +92,7 @@ pub struct Star {
     pub hosts: u32,
     /// Propagation of one link: a round trip crosses four.
     pub delay: Span,
-    /// From the switch to a host. Hosts send at the same rate and never drop.
+    /// From the switch to a host. Hosts send at the same rate, mark alike and never drop.
     pub link: Link,
 }
 
@@ -103,7 +103,7 @@ pub struct FatTree {
     pub k: u32,
     /// Propagation of one link: the longest round trip crosses twelve.
     pub delay: Span,
-    /// Every link from a switch. Hosts send at the same rate and never drop.
+    /// Every link from a switch. Hosts send at the same rate, mark alike and never drop.
     pub link: Link,
 }
 

@@ -27,7 +27,7 @@ pub struct Prepared {
 
 /// Where a link's trace comes from.
 #[derive(Clone, Debug)]
-pub(super) enum TraceSource {
+pub(crate) enum TraceSource {
     /// A recorded or embedded trace, the same for all seeds.
     Recorded(Arc<Trace>),
     /// Generated: with its own seed, or anew for each run's.
@@ -76,15 +76,33 @@ fn load_trace(link: &Link, base: &Path, fingerprint: &mut Fingerprint) -> Result
     let Service::Trace { name, .. } = &link.service else {
         return Ok(None);
     };
-    if let Some(name) = name.strip_prefix("gen:") {
-        return parse_generator(name).map(Some);
+    let source = TraceSource::open(name, base, &ReadOptions::default())?;
+    if let TraceSource::Recorded(trace) = &source {
+        fingerprint.add_trace(trace);
     }
-    let trace = match name.strip_prefix("sample:") {
-        Some(name) => load_sample(name)?,
-        None => Trace::load(base.join(name), &ReadOptions::default()).map_err(|error| error.to_string())?,
-    };
-    fingerprint.add_trace(&trace);
-    Ok(Some(TraceSource::Recorded(Arc::new(trace))))
+    Ok(Some(source))
+}
+
+impl TraceSource {
+    /// `sample:NAME`, `gen:NAME?key=value`, or a file relative to `base`.
+    pub(crate) fn open(name: &str, base: &Path, options: &ReadOptions) -> Result<Self, String> {
+        let trace = match (name.strip_prefix("gen:"), name.strip_prefix("sample:")) {
+            (Some(generator), _) => return parse_generator(generator),
+            (_, Some(sample)) => load_sample(sample)?,
+            (None, None) => Trace::load(base.join(name), options).map_err(|error| error.to_string())?,
+        };
+        Ok(Self::Recorded(Arc::new(trace)))
+    }
+
+    /// The trace of a run with this seed.
+    pub(crate) fn trace(&self, run_seed: u64) -> Result<Trace, String> {
+        match self {
+            Self::Recorded(trace) => Ok(Trace::clone(trace)),
+            Self::Generated { generator, seed } => {
+                generator.generate(seed.unwrap_or(run_seed)).map_err(|error| error.to_string())
+            }
+        }
+    }
 }
 
 /// An embedded sample by name.
@@ -96,7 +114,7 @@ fn load_sample(name: &str) -> Result<Trace, String> {
 }
 
 /// `NAME?key=value&...`, where `seed` fixes the seed and the rest are the generator's parameters.
-pub(crate) fn parse_generator(text: &str) -> Result<TraceSource, String> {
+fn parse_generator(text: &str) -> Result<TraceSource, String> {
     let (name, query) = text.split_once('?').unwrap_or((text, ""));
     let mut seed = None;
     let mut rest = Vec::new();

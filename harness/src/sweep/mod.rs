@@ -18,7 +18,7 @@ mod progress;
 mod simulate;
 
 pub use folder::{Existing, FolderError, ResultsFolder, free_folder};
-pub use manifest::{Manifest, ManifestError, Recipe, RecipeScenario};
+pub use manifest::{Manifest, ManifestError, Metadata, Recipe, RecipeScenario};
 pub use plan::{Cell, Job, PlanRequest, Shard, Sweep, SweepError};
 pub use pool::{Failure, Interrupt, PoolOptions, Summary, run_all};
 pub use progress::Progress;

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cc_algos::Registry;
 
-use super::manifest::Metadata;
 use super::*;
 use crate::measure::{KeepSeries, RunRecord, testing};
 use crate::scenario::{Builtin, Prepared, Scenario};
@@ -250,5 +249,10 @@ fn a_simulated_run_repeats_to_the_byte_and_leaves_requests_in_the_background() {
     assert_eq!(record.to_json(), run().to_json());
     let classes: Vec<_> = record.classes.iter().map(|class| (&*class.group, class.background)).collect();
     assert_eq!(classes, [("web requests", true), ("web", false)]);
-    assert!(record.classes[1].totals.completed > 50);
+    let web = &record.classes[1];
+    assert!(web.totals.completed > 50);
+    // 20 ms of propagation and then some: the delays are in nanoseconds and not cut off.
+    let one_way = web.one_way_ns.max().unwrap().raw();
+    assert!((20_000_000..1_000_000_000).contains(&one_way), "{one_way}");
+    assert!(web.queueing_ns.max().unwrap().raw() > 1_000_000);
 }

@@ -56,9 +56,9 @@ fn amounts_follow_from_rate_round_trip_and_mtu() {
     let capacity = |bytes| DisciplineSpec::DropTail { capacity: Capacity::Bytes(bytes) };
     assert_eq!(bottleneck("wan-bulk").discipline, capacity(500_000));
     assert_eq!(bottleneck("wan-shallow").discipline, capacity(50_000));
-    // 65 packets of 1 500 B.
-    assert_eq!(bottleneck("dc-incast").marking, MarkingSpec::Threshold { bytes: 97_500 });
-    assert_eq!(bottleneck("dc-incast").propagation, Span::from_micros(1));
+    // 20 packets of 1 500 B.
+    assert_eq!(bottleneck("dc-incast").marking, MarkingSpec::Threshold { bytes: 30_000 });
+    assert_eq!(bottleneck("dc-incast").propagation, Span::from_micros(5));
     assert_eq!(bottleneck("wan-bulk").propagation, Span::from_millis(20));
 }
 

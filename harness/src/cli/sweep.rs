@@ -1,0 +1,153 @@
+//! What `shootout` and `replay` have in common: a sweep into a folder, and the report on it.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cc_algos::Registry;
+
+use super::error::CliError;
+use super::output::{note, print};
+use super::report::write_report;
+use crate::measure::{KeepSeries, RunRecord};
+use crate::scenario::Prepared;
+use crate::sweep::{
+    Existing, Interrupt, Job, Manifest, Metadata, PlanRequest, PoolOptions, Progress, Recipe, ResultsFolder, Shard,
+    Summary, Sweep, free_folder, run_all, simulate,
+};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct SweepArgs {
+    /// Algorithms, with parameters after `?`: newreno,cubic?beta=0.5 [default: those of each scenario].
+    #[arg(long, value_name = "A,B?KEY=VALUE", value_delimiter = ',')]
+    pub(super) algos: Vec<String>,
+    /// Seeds of each cell, from 1 on [default: what each scenario says, 10 mostly].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(super) seeds: Option<u32>,
+    /// The algorithm that others are compared with [default: the first scenario's].
+    #[arg(long, value_name = "ALGO")]
+    baseline: Option<String>,
+    /// Runs at a time [default: one for each core].
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Results folder [default: results/NAME, or results/NAME-2, ... if that is taken].
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Complete the folder named by --out.
+    #[arg(long, requires = "out")]
+    resume: bool,
+    /// Run only part I of N equal parts; `report` merges them.
+    #[arg(long, value_name = "I/N", default_value = "1/1")]
+    shard: Shard,
+    /// Print the table as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs a sweep of these scenarios, and reports on it.
+pub(super) fn run_sweep(
+    name: &str,
+    scenarios: Vec<Arc<Prepared>>,
+    args: &SweepArgs,
+    registry: &Registry,
+) -> Result<(), CliError> {
+    let request = PlanRequest { scenarios, algorithms: args.algos.clone(), seeds: args.seeds };
+    let sweep = Sweep::plan(&request, registry, args.shard)?;
+    // What cannot be run should be told before anything is written.
+    for cell in &sweep.cells {
+        cell.prepared.compile(registry, &cell.cast, 1)?;
+    }
+    let recipe = Recipe::of(name, &sweep, baseline(&request, args, registry)?);
+    if let (Some(given), None) = (&args.baseline, &recipe.baseline) {
+        return Err(CliError::usage(format!(
+            "baseline `{given}` is not among the algorithms: {}",
+            recipe.algorithms.join(", ")
+        )));
+    }
+    let path = args.out.clone().unwrap_or_else(|| free_folder(name));
+    let existing = if args.resume { Existing::Resume } else { Existing::Refuse };
+    let folder = ResultsFolder::create(&path, Manifest::new(recipe, metadata(args.shard)), existing)?;
+    let interrupt = Interrupt::default();
+    watch_for_interrupt(&interrupt);
+    note(&format!("{}: {} cells, {} runs, into {}", name, sweep.cells.len(), sweep.jobs.len(), path.display()));
+    let options = PoolOptions { threads: args.jobs.map_or_else(cores, NonZeroUsize::get), interrupt };
+    let run = |job: &Job| -> Result<RunRecord, String> {
+        let keep = if job.seed == 1 { KeepSeries::Yes } else { KeepSeries::No };
+        simulate(registry, &sweep.cells[job.cell], job, keep).map_err(|error| error.to_string())
+    };
+    let summary = run_all(&sweep, &folder, &options, &run, &Progress::stderr());
+    conclude(&summary, &folder, args)
+}
+
+fn conclude(summary: &Summary, folder: &ResultsFolder, args: &SweepArgs) -> Result<(), CliError> {
+    let path = folder.path().display();
+    let resume = format!("give the same command with --out {path} --resume to complete it");
+    if let Some(error) = &summary.storage {
+        return Err(CliError::failed(format!("{error}; {resume}")));
+    }
+    if summary.left > 0 {
+        let there = summary.done + summary.found;
+        let total = there + summary.left + summary.failures.len();
+        return Err(CliError::failed(format!("interrupted with {there} of {total} runs done; {resume}")));
+    }
+    if summary.done + summary.found == 0 && summary.failures.is_empty() {
+        note("this part of the sweep holds no runs");
+        return Ok(());
+    }
+    let failed = match summary.failures.as_slice() {
+        [] => Ok(()),
+        [first, ..] => Err(CliError::failed(format!(
+            "{} run(s) failed, the first: {}: {}; {resume}",
+            summary.failures.len(),
+            first.job,
+            first.reason
+        ))),
+    };
+    if summary.done + summary.found == 0 {
+        return failed;
+    }
+    if args.shard != Shard::WHOLE {
+        note(&format!("part {} is done: merge the parts with `cwndtunnel report {path} ... --out DIR`", args.shard));
+        return failed;
+    }
+    let report = write_report(folder.path(), &[folder.path().to_owned()])?;
+    print(&if args.json { report.json } else { report.text })?;
+    note(&format!("{} and the files beside it hold all results", report.page.display()));
+    failed
+}
+
+fn baseline(request: &PlanRequest, args: &SweepArgs, registry: &Registry) -> Result<Option<String>, CliError> {
+    let of_scenario = request.scenarios.first().and_then(|prepared| prepared.scenario.baseline.clone());
+    match args.baseline.clone().or(of_scenario) {
+        Some(name) => Ok(Some(registry.resolve(&name)?.to_string())),
+        None => Ok(None),
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+#[expect(clippy::disallowed_methods, reason = "when a folder was begun is told to people; no result depends on it")]
+fn metadata(shard: Shard) -> Metadata {
+    let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    Metadata {
+        command: std::env::args().collect(),
+        started_unix_s: since_1970.map_or(0, |time| time.as_secs()),
+        shard: shard.to_string(),
+    }
+}
+
+/// The first interrupt ends the sweep in good order, the second at once. Without a handler the sweep still runs.
+fn watch_for_interrupt(interrupt: &Interrupt) {
+    let interrupt = interrupt.clone();
+    let handler = move || {
+        if interrupt.raise() {
+            std::process::exit(130);
+        }
+        note("stopping after the runs under way; interrupt again to stop at once");
+    };
+    if let Err(error) = ctrlc::set_handler(handler) {
+        note(&format!("an interrupt will lose the runs under way: {error}"));
+    }
+}
