@@ -1,7 +1,7 @@
 //! A drop-tail port: no events of its own, departures are replayed when somebody asks.
 
 use super::wire::LOST;
-use super::{Counters, Gauge, Scene, Wire, mark};
+use super::{Counters, Gauge, Scene, Unsent, Wire, mark};
 use crate::error::SpecError;
 use crate::packet::Arena;
 use crate::queue::{Admit, Capacity, MarkAt, Marker, MarkingSpec, Policer, Verdict};
@@ -88,11 +88,13 @@ impl FifoPort {
     pub(super) fn counters(&mut self, now: SimTime, arena: &mut Arena) -> Counters {
         self.replay(now, arena);
         let guard = self.guard.as_ref();
+        let waiting = self.wire.ring.len() as u64 - u64::from(self.departed);
+        let unsent = Unsent { packets: waiting, bytes: self.backlog.value };
         Counters {
             queue_drops: u64::from(self.queue_drops),
             policer_drops: guard.map_or(0, |guard| guard.policer_drops),
             marks: guard.map_or(0, |guard| guard.marks),
-            ..Counters::of(&self.wire, &mut self.backlog, now)
+            ..Counters::of(&self.wire, unsent, &mut self.backlog, now)
         }
     }
 

@@ -84,7 +84,7 @@ impl Port {
     /// The link is free for the next packet of a scheduled queue.
     pub(crate) fn serve(&mut self, scene: &mut Scene<'_>) {
         if let Self::Scheduled(port) = self {
-            port.serve(scene);
+            port.on_service(scene);
         }
     }
 
@@ -106,6 +106,13 @@ impl Port {
     }
 }
 
+/// Packets that a link was given and whose last bit has not left.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unsent {
+    packets: u64,
+    bytes: u64,
+}
+
 /// What a port has counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counters {
@@ -121,10 +128,11 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    fn of(wire: &Wire, backlog: &mut Gauge, now: SimTime) -> Self {
+    /// Counts of a port whose link has been given `unsent` packets that have not left yet.
+    fn of(wire: &Wire, unsent: Unsent, backlog: &mut Gauge, now: SimTime) -> Self {
         Self {
-            bytes: wire.bytes,
-            packets: wire.packets,
+            bytes: wire.bytes - unsent.bytes,
+            packets: wire.packets - unsent.packets,
             wire_losses: wire.losses(),
             backlog: backlog.value,
             max_backlog: backlog.max,

@@ -3,7 +3,7 @@
 
 use cc_algos::Ecn;
 
-use super::{Counters, Gauge, Scene, Wire, mark};
+use super::{Counters, Gauge, Scene, Unsent, Wire, mark};
 use crate::error::SpecError;
 use crate::event::Action;
 use crate::queue::{Admit, Discipline, Policer, Queued};
@@ -17,6 +17,8 @@ pub(crate) struct ScheduledPort {
     policer: Option<Policer>,
     /// When the link is done with the packet it carries.
     busy_until: SimTime,
+    /// Size of that packet.
+    in_service: u32,
     /// Whether a service event is pending.
     awaited: bool,
     backlog: Gauge,
@@ -33,6 +35,7 @@ impl ScheduledPort {
             queue: plan.link.discipline.build(rng::stream(seed, "queue", u64::from(id)))?,
             policer: plan.link.policer.map(Policer::new).transpose()?,
             busy_until: SimTime::ZERO,
+            in_service: 0,
             awaited: false,
             backlog: Gauge::default(),
             dropped: Vec::new(),
@@ -63,6 +66,10 @@ impl ScheduledPort {
             ecn: content.ecn,
             arrived: scene.now,
         };
+        // Departures before arrivals at equal times, whichever event came first.
+        if self.awaited {
+            self.on_service(scene);
+        }
         self.queue.enqueue(scene.now, queued, &mut self.dropped);
         self.account(scene);
         if !self.awaited {
@@ -70,8 +77,16 @@ impl ScheduledPort {
         }
     }
 
+    /// A service event. The link may have been served in the same instant already; then it is busy again, with an event of its
+    /// own to come.
+    pub(super) fn on_service(&mut self, scene: &mut Scene<'_>) {
+        if self.busy_until <= scene.now {
+            self.serve(scene);
+        }
+    }
+
     /// Sends what may leave now and, if more waits, asks to be called when the link is free again.
-    pub(super) fn serve(&mut self, scene: &mut Scene<'_>) {
+    fn serve(&mut self, scene: &mut Scene<'_>) {
         self.awaited = false;
         while self.queue.packets() > 0 {
             if self.busy_until > scene.now {
@@ -88,6 +103,7 @@ impl ScheduledPort {
             }
             if let Some(departs) = self.wire.send(packet.arrived, packet.handle, packet.bytes, scene) {
                 self.busy_until = departs;
+                self.in_service = packet.bytes;
             }
         }
     }
@@ -101,11 +117,13 @@ impl ScheduledPort {
     }
 
     pub(super) fn counters(&mut self, now: SimTime) -> Counters {
+        let carries = self.busy_until > now;
+        let unsent = if carries { Unsent { packets: 1, bytes: u64::from(self.in_service) } } else { Unsent::default() };
         Counters {
             queue_drops: self.queue_drops,
             policer_drops: self.policer_drops,
             marks: self.marks,
-            ..Counters::of(&self.wire, &mut self.backlog, now)
+            ..Counters::of(&self.wire, unsent, &mut self.backlog, now)
         }
     }
 }
