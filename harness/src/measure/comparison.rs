@@ -10,6 +10,9 @@ use super::record::RunRecord;
 use super::store::{StoreError, load_folder};
 use super::table::{RowKey, TableError, rows_of};
 
+/// Three significant digits: neighbouring buckets differ by no more than a thousandth.
+const HISTOGRAM_RESOLUTION: f64 = 1_000.0;
+
 /// What a paired difference says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -17,7 +20,8 @@ pub enum Verdict {
     Better,
     /// The whole interval lies on the worse side.
     Worse,
-    /// The interval includes no difference, or reaches into what was cut off and is not known.
+    /// The interval includes no difference or one below the resolution of the histograms (0.1 %), or reaches into what was cut off
+    /// and is not known.
     Indistinguishable,
     /// Fewer than [`super::MIN_SEEDS`] seeds in common.
     TooFewSeeds,
@@ -34,13 +38,14 @@ impl Verdict {
         }
     }
 
-    fn of(interval: Option<(f64, f64)>, better: Better) -> Self {
-        match (interval, better) {
-            (None, _) => Self::TooFewSeeds,
-            (Some((_, high)), Better::Lower) if high < 0.0 => Self::Better,
-            (Some((low, _)), Better::Lower) if low > 0.0 => Self::Worse,
-            (Some((low, _)), Better::Higher) if low > 0.0 => Self::Better,
-            (Some((_, high)), Better::Higher) if high < 0.0 => Self::Worse,
+    /// Of an interval for a metric, where `resolution` is the largest difference that its histograms may make up.
+    fn of(interval: Option<(f64, f64)>, better: Better, resolution: f64) -> Self {
+        let Some((low, high)) = interval else { return Self::TooFewSeeds };
+        match better {
+            Better::Lower if high < -resolution => Self::Better,
+            Better::Lower if low > resolution => Self::Worse,
+            Better::Higher if low > resolution => Self::Better,
+            Better::Higher if high < -resolution => Self::Worse,
             _ => Self::Indistinguishable,
         }
     }
@@ -100,7 +105,12 @@ pub(crate) fn draw_all(scenario: &str, set: &SeedSet<'_>) -> Vec<Result<Drawn, M
 
 /// Which way `ours` differs from `theirs`, both drawn from the same seeds.
 pub(crate) fn verdict(metric: &Metric, ours: &Drawn, theirs: &Drawn) -> Verdict {
-    Verdict::of(ours.draws.difference(&theirs.draws), metric.better)
+    Verdict::of(ours.draws.difference(&theirs.draws), metric.better, resolution(metric, ours.value, theirs.value))
+}
+
+/// A bucket of the histograms at the larger of two values, where they come from histograms.
+fn resolution(metric: &Metric, ours: Reading, theirs: Reading) -> f64 {
+    if metric.is_from_histogram() { ours.raw().max(theirs.raw()) as f64 / HISTOGRAM_RESOLUTION } else { 0.0 }
 }
 
 /// Compares all metrics with a direction that both rows have, over the seeds that both have.
@@ -129,7 +139,7 @@ pub(crate) fn compare_drawn(
             ours: ours.value,
             theirs: theirs.value,
             interval,
-            verdict: Verdict::of(interval, metric.better),
+            verdict: Verdict::of(interval, metric.better, resolution(metric, ours.value, theirs.value)),
         })
     };
     directed.filter_map(compare).collect()

@@ -45,6 +45,11 @@ impl Metric {
         !matches!(self.unit, Unit::Fraction | Unit::Index)
     }
 
+    /// Whether values are read from histograms, to three significant digits.
+    pub fn is_from_histogram(&self) -> bool {
+        matches!(self.source, Source::Percentile(..) | Source::Max(_))
+    }
+
     /// Whether a value may be cut off at the end of a run, and then is only a lower bound.
     pub fn may_be_censored(&self) -> bool {
         matches!(

@@ -66,6 +66,23 @@ fn a_tie_for_the_best_has_no_winner() {
 }
 
 #[test]
+fn a_difference_below_the_resolution_of_histograms_is_none() {
+    // Every value of "hair" lies one bucket, a thousandth at most, above that of "cubic".
+    let mut records = runs("cubic", 1..=8, 100);
+    for mut record in runs("hair", 1..=8, 100) {
+        let mut shifted = Distribution::default();
+        let slowdowns = record.classes[0].slowdown_milli.observed().clone();
+        for step in slowdowns.iter_recorded() {
+            (0..step.count_at_value())
+                .for_each(|_| shifted.observe(slowdowns.next_non_equivalent(step.value_iterated_to())));
+        }
+        record.classes[0].slowdown_milli = shifted;
+        records.push(record);
+    }
+    assert_eq!(verdict_of(&build(&records), "hair", "slowdown_p99"), Verdict::Indistinguishable);
+}
+
+#[test]
 fn few_seeds_give_no_verdict_and_no_winner() {
     let mut records = runs("cubic", 1..=5, 100);
     records.extend(runs("quick", 1..=5, 50));

@@ -112,6 +112,11 @@ impl Frame {
         self.height - self.bottom - share * (self.height - self.bottom - TOP)
     }
 
+    /// The lower left corner outside the axes.
+    pub(super) fn corner(&self) -> (f64, f64) {
+        (8.0, self.height - 40.0)
+    }
+
     /// The whole picture: axes with (share, text) ticks and names around what `body` draws.
     pub(super) fn draw(&self, x: &Axis, y: &Axis, title: &str, body: &str) -> String {
         let mut svg = format!(
@@ -165,39 +170,62 @@ impl Axis {
     }
 }
 
-/// A path through points in whole units, as short as it can be written; `None` breaks it.
+/// A path through points in whole units, as short as it can be written; `None` breaks it, and a point alone becomes a dot.
 pub(super) fn path(points: impl IntoIterator<Item = Option<(f64, f64)>>) -> String {
-    let mut path = String::new();
-    let mut last: Option<(i64, i64)> = None;
-    // A horizontal stretch not yet written.
-    let mut run = 0;
-    let flush = |path: &mut String, run: &mut i64| {
-        if *run != 0 {
-            let _ = write!(path, "h{run}");
-            *run = 0;
-        }
-    };
+    let mut pen = Pen::default();
     for point in points {
-        let Some((x, y)) = point.map(|(x, y)| (libm::round(x) as i64, libm::round(y) as i64)) else {
-            flush(&mut path, &mut run);
-            last = None;
-            continue;
-        };
-        match last {
+        match point {
+            Some((x, y)) => pen.line_to(libm::round(x) as i64, libm::round(y) as i64),
+            None => pen.lift(),
+        }
+    }
+    pen.lift();
+    pen.path
+}
+
+#[derive(Default)]
+struct Pen {
+    path: String,
+    at: Option<(i64, i64)>,
+    /// A horizontal stretch not yet written.
+    run: i64,
+    /// Whether anything but a starting point is in the current stretch.
+    drawn: bool,
+}
+
+impl Pen {
+    fn line_to(&mut self, x: i64, y: i64) {
+        // Writing to a string cannot fail.
+        match self.at {
             None => {
-                let _ = write!(path, "M{x} {y}");
+                let _ = write!(self.path, "M{x} {y}");
+                self.drawn = false;
             }
-            Some((before, level)) if level == y => run += x - before,
+            Some((before, level)) if level == y => self.run += x - before,
             Some((before, level)) => {
-                flush(&mut path, &mut run);
+                self.flush();
                 let separator = if y < level { "" } else { " " };
-                let _ = write!(path, "l{}{separator}{}", x - before, y - level);
+                let _ = write!(self.path, "l{}{separator}{}", x - before, y - level);
+                self.drawn = true;
             }
         }
-        last = Some((x, y));
+        self.at = Some((x, y));
     }
-    flush(&mut path, &mut run);
-    path
+
+    fn flush(&mut self) {
+        if self.run != 0 {
+            let _ = write!(self.path, "h{}", self.run);
+            self.run = 0;
+            self.drawn = true;
+        }
+    }
+
+    fn lift(&mut self) {
+        self.flush();
+        if self.at.take().is_some() && !self.drawn {
+            self.path.push_str("h0");
+        }
+    }
 }
 
 #[cfg(test)]
@@ -228,6 +256,7 @@ mod tests {
             Some((6.0, 0.0)),
         ];
         assert_eq!(path(points), "M0 5h2l1 4M5 1l1-1");
+        assert_eq!(path([Some((3.0, 4.0)), None, None, Some((5.0, 1.0))]), "M3 4h0M5 1h0", "points alone are dots");
     }
 
     #[test]

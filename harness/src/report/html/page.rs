@@ -170,7 +170,7 @@ fn definitions() -> String {
          <li><b>Percentiles</b> are read from HDR histograms (three significant digits) of all seeds merged, and given only from \
          10/(1−q) samples: 1 000 for a p99, 10 000 for a p99.9.</li>\
          <li><b>Intervals</b>: percentile bootstrap over seeds, {RESAMPLES} draws of whole seeds, 95 %. With ten seeds such intervals are somewhat \
-         narrow and cover about 90 %. Comparisons draw the same seeds for both sides.</li>\
+         narrow and cover about 90 %. Comparisons draw the same seeds for both sides; a difference must also be larger than a bucket of the histograms, 0.1 %.</li>\
          <li><b>Convergence and Jain's index over time</b>: windows of ten base RTTs, a hundredth of the run or one sample, whichever is \
          longest, over the flows active all through each; converged at the end of the first window from which on the index stays at or \
          above 0.95 until the next arrival or departure of a long flow (our definition).</li></ul>\n"

@@ -88,9 +88,9 @@ fn tooltip(point: &Point<'_>) -> String {
     )
 }
 
-/// An arrow towards the corner that everyone wants to be in, in the corner where points are rare.
+/// An arrow towards the corner that everyone wants to be in.
 fn better_arrow(frame: &Frame) -> String {
-    let (x, y) = (frame.x(0.0) + 10.0, frame.y(0.0) - 38.0);
+    let (x, y) = frame.corner();
     format!(
         "<g class=\"hint\"><path d=\"M{:.1} {:.1}L{x:.1} {y:.1}m0 8v-8h8\"/><text x=\"{:.1}\" y=\"{:.1}\">better</text></g>",
         x + 22.0,

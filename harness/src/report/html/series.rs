@@ -161,6 +161,15 @@ fn rates(at_ns: &[u64], counter: &[Option<u64>]) -> Vec<Option<(u64, f64)>> {
 }
 
 fn jain_line(run: &RunRecord) -> Vec<Line> {
-    let points = run.fairness.windows.iter().map(|window| Some((window.until_ns, window.jain_ppm as f64)));
-    vec![Line { of: Of::Port, points: points.collect() }]
+    let mut points = Vec::new();
+    let mut last = 0;
+    for window in &run.fairness.windows {
+        // Windows in which fewer than two flows were active are missing.
+        if window.until_ns > last + 2 * run.fairness.window_ns {
+            points.push(None);
+        }
+        points.push(Some((window.until_ns, window.jain_ppm as f64)));
+        last = window.until_ns;
+    }
+    vec![Line { of: Of::Port, points }]
 }

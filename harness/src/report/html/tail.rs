@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::figure::{Axis, Frame, Scale, path};
-use super::palette::{colour, dash, marker};
+use super::palette::{colour, dash, line_width, marker};
 use crate::measure::{Distribution, Percentile, Reading, Row, Unit};
 
 /// Steps of the percentile axis per nine.
@@ -85,10 +85,11 @@ impl Curve {
         let known = self.points.iter().take_while(|(_, reading)| !reading.is_bound()).count();
         let (exact, bounds) = self.points.split_at(known);
         let rival = if self.rival { " rival" } else { "" };
-        let (colour, dash) = (colour(self.series), dash(self.series));
+        let (colour, dash, width) = (colour(self.series), dash(self.series), line_width(self.series));
         let line = path(exact.iter().map(|point| Some(at(point))));
-        let mut svg =
-            format!("<g class=\"{colour}{rival}\"><path class=\"line\" stroke-dasharray=\"{dash}\" d=\"{line}\"/>");
+        let mut svg = format!(
+            "<g class=\"{colour}{rival}\"><path class=\"line\" stroke-width=\"{width:.1}\" stroke-dasharray=\"{dash}\" d=\"{line}\"/>"
+        );
         if !bounds.is_empty() {
             let line = path(exact.last().into_iter().chain(bounds).map(|point| Some(at(point))));
             let _ = write!(svg, "<path class=\"line bound\" d=\"{line}\"/>");
