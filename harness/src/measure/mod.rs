@@ -32,5 +32,6 @@ pub use metric::{Better, METRICS, Metric, Missing};
 pub use record::{ClassRecord, Identity, PortRecord, RunRecord, Totals, WorkRecord};
 pub use series::{FlowSeries, PortSeries, Series};
 pub use store::{StoreError, load_folder, path_component, write_atomically};
+pub(crate) use table::short_columns;
 pub use table::{Estimate, Row, RowKey, Table, TableError, TableOptions};
 pub use unit::{HumanScale, Unit, decimal};

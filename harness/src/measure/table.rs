@@ -8,7 +8,7 @@ use super::bootstrap::Interval;
 use super::comparison::{Comparison, ComparisonTable, Drawn, Verdict, compare_drawn, compare_rows, draw_all, verdict};
 use super::distribution::{Distribution, Reading};
 use super::grid::{Column, Field, Grid};
-use super::metric::{Better, METRICS, Missing, SeedSet, SeedView};
+use super::metric::{Better, METRICS, Metric, Missing, SeedSet, SeedView};
 use super::record::{RunRecord, Totals};
 
 /// What a row is about.
@@ -28,6 +28,11 @@ impl RowKey {
     /// Whether the row is about another contestant than the one put to the test.
     pub fn is_rival(&self) -> bool {
         self.contestant != self.algorithm
+    }
+
+    /// The algorithm; with whose flows these are, if not its own.
+    pub fn name(&self) -> String {
+        if self.is_rival() { format!("{} beside {}", self.contestant, self.algorithm) } else { self.algorithm.clone() }
     }
 
     /// What makes rows of different algorithms comparable: the scenario, the group, and whose flows they are,
@@ -71,6 +76,15 @@ impl Row {
         let index = METRICS.iter().position(|metric| metric.name == name)?;
         self.estimates.get(index)?.ok()
     }
+}
+
+/// The metrics of the short table of `rows`, as indices into [`METRICS`]: the headline ones that were measured, and each side's share
+/// where several algorithms meet.
+pub(crate) fn short_columns(rows: &[&Row]) -> Vec<usize> {
+    let rivals = rows.iter().any(|row| row.key.is_rival());
+    let wanted = |metric: &Metric| metric.headline || (rivals && metric.name == "share");
+    let measured = |index: &usize| rows.iter().any(|row| row.estimates[*index].is_ok());
+    (0..METRICS.len()).filter(|&index| wanted(&METRICS[index])).filter(measured).collect()
 }
 
 /// Results, ready to be shown.

@@ -3,7 +3,8 @@
 use comfy_table::{Cell, CellAlignment, LineStyle, Table as Grid, TableStyle};
 
 use crate::measure::{
-    Comparison, ComparisonTable, Estimate, METRICS, MIN_SEEDS, Metric, Missing, Row, RowKey, Table, Unit, Verdict,
+    Comparison, ComparisonTable, Estimate, METRICS, MIN_SEEDS, Metric, Missing, Row, Table, Unit, Verdict,
+    short_columns,
 };
 
 /// A line below the headings and no other.
@@ -24,9 +25,7 @@ pub fn table(table: &Table) -> String {
 }
 
 fn block_table(block: &[Row]) -> Grid {
-    let shown: Vec<usize> = (0..METRICS.len())
-        .filter(|&index| METRICS[index].headline && block.iter().any(|row| row.estimates[index].is_ok()))
-        .collect();
+    let shown = short_columns(&block.iter().collect::<Vec<_>>());
     let several_groups = block.iter().any(|row| row.key.group != block[0].key.group);
     let any_unfinished = block.iter().any(|row| row.totals.unfinished > 0);
     let any_unstarted = block.iter().any(|row| row.totals.not_started > 0);
@@ -41,7 +40,7 @@ fn block_table(block: &[Row]) -> Grid {
     header.extend(any_unstarted.then(|| "never\nbegan".to_owned()));
     grid.set_header(header.into_iter().map(|text| Cell::new(text).set_alignment(CellAlignment::Center)));
     for row in block {
-        let mut cells = vec![Cell::new(name(&row.key))];
+        let mut cells = vec![Cell::new(row.key.name())];
         cells.extend(several_groups.then(|| Cell::new(&row.key.group)));
         cells.extend(shown.iter().zip(&scales).map(|(&index, scale)| {
             let text = estimate_text(row.estimates[index], &METRICS[index], |raw| scale.number(raw));
@@ -64,10 +63,6 @@ fn smallest_shown(block: &[Row], index: usize) -> f64 {
 fn heading(metric: &Metric, unit: &str) -> String {
     let label = metric.label.replacen(' ', "\n", 1);
     if unit.is_empty() { label } else { format!("{label}\n[{unit}]") }
-}
-
-fn name(key: &RowKey) -> String {
-    if key.is_rival() { format!("{} in {}", key.contestant, key.algorithm) } else { key.algorithm.clone() }
 }
 
 /// `2.31 ±4%*`: value, half the interval's width, and a star for the best; `>` in front of a lower bound.
@@ -134,7 +129,7 @@ pub fn comparison(comparisons: &ComparisonTable) -> String {
             let one = row.iter().find(|one| one.metric.name == metric.name);
             one.map_or_else(|| "–".to_owned(), verdict_text)
         });
-        grid.add_row([key.scenario.clone(), name(key), key.group.clone()].into_iter().chain(verdicts));
+        grid.add_row([key.scenario.clone(), key.name(), key.group.clone()].into_iter().chain(verdicts));
     }
     let mut out = format!("{grid}\n\n");
     let counts = [Verdict::Better, Verdict::Worse, Verdict::Indistinguishable, Verdict::TooFewSeeds]
@@ -151,7 +146,7 @@ pub fn comparison(comparisons: &ComparisonTable) -> String {
     ];
     for (what, keys) in lists {
         for key in keys {
-            out.push_str(&format!("{what}: {}, {}, {}\n", key.scenario, name(key), key.group));
+            out.push_str(&format!("{what}: {}, {}, {}\n", key.scenario, key.name(), key.group));
         }
     }
     out

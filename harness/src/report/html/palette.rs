@@ -19,7 +19,7 @@ pub(super) fn dash(index: usize) -> &'static str {
 
 /// Width of the line of series `index`: later ones are drawn over earlier ones, which then still show on both sides.
 pub(super) fn line_width(index: usize) -> f64 {
-    (3.6 - 0.6 * (index % COLOURS) as f64).max(1.4)
+    (3.0 - 0.5 * (index % COLOURS) as f64).max(1.3)
 }
 
 /// Marker of series `index` around a point, in the current fill and stroke.

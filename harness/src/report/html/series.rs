@@ -59,9 +59,10 @@ pub(super) fn small_multiples(runs: &[&RunRecord]) -> Option<String> {
         let all: u64 = run.classes.iter().map(|class| class.totals.flows).sum();
         let _ = write!(
             html,
-            "<div class=\"head\">{}<small>seed {}, {shown} of {all} flows</small></div>",
+            "<div class=\"head\">{}<small>seed {}, {shown} of {all} flows</small>{}</div>",
             escape(&run.identity.algorithm),
-            run.identity.seed
+            run.identity.seed,
+            whose(run, series)
         );
     }
     for quantity in QUANTITIES {
@@ -78,6 +79,28 @@ pub(super) fn small_multiples(runs: &[&RunRecord]) -> Option<String> {
     );
     html.push_str("</div>");
     Some(html)
+}
+
+/// Whose flows the colours are, where several classes meet in a run.
+fn whose(run: &RunRecord, series: &Series) -> String {
+    if run.classes.len() < 2 {
+        return String::new();
+    }
+    let mut html = String::from("<small>");
+    for (index, flow) in series.flows.iter().take(MAX_FLOWS).enumerate() {
+        let label = run.classes.get(flow.class).map_or_else(String::new, |class| {
+            let own = class.contestant == run.identity.algorithm;
+            if own { class.group.clone() } else { class.contestant.clone() }
+        });
+        let _ = write!(
+            html,
+            "<svg class=\"dot {}\" viewBox=\"0 0 8 8\" aria-hidden=\"true\"><circle cx=\"4\" cy=\"4\" r=\"4\"/></svg>{} ",
+            colour(index),
+            escape(&label)
+        );
+    }
+    html.push_str("</small>");
+    html
 }
 
 fn row(quantity: &Quantity, panels: &[Vec<Line>], end: u64) -> String {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::escape;
 use super::palette::{colour, marker};
-use crate::measure::{Better, Comparison, Estimate, METRICS, Metric, Missing, Row, Verdict};
+use crate::measure::{Better, Comparison, Estimate, METRICS, Metric, Missing, Row, Verdict, short_columns};
 use crate::report::terminal::difference_text;
 
 /// Which metrics a table shows.
@@ -16,11 +16,13 @@ pub(super) enum Columns {
 
 /// The table of `rows`, with series numbers, and what the baseline comparison says of them.
 pub(super) fn table(rows: &[(usize, &Row)], columns: Columns, versus: &[&Comparison]) -> String {
-    let wanted = |index: &usize| {
-        (columns == Columns::All || METRICS[*index].headline)
-            && rows.iter().any(|(_, row)| row.estimates[*index].is_ok())
+    let all: Vec<&Row> = rows.iter().map(|(_, row)| *row).collect();
+    let shown: Vec<usize> = match columns {
+        Columns::Headline => short_columns(&all),
+        Columns::All => {
+            (0..METRICS.len()).filter(|&index| all.iter().any(|row| row.estimates[index].is_ok())).collect()
+        }
     };
-    let shown: Vec<usize> = (0..METRICS.len()).filter(wanted).collect();
     let mut html = "<div class=\"scroll\"><table class=\"sortable\"><thead><tr><th>algorithm</th>".to_owned();
     let full = columns == Columns::All;
     let with_group = full || rows.iter().any(|(_, row)| row.key.group != rows[0].1.key.group);
@@ -35,7 +37,7 @@ pub(super) fn table(rows: &[(usize, &Row)], columns: Columns, versus: &[&Compari
     html.push_str(if full { "<th class=\"n\">flows</th><th class=\"n\">seeds</th>" } else { "" });
     html.push_str("</tr></thead><tbody>");
     for (series, row) in rows {
-        let _ = write!(html, "<tr><th>{}{}</th>", swatch(*series), escape(&name(row)));
+        let _ = write!(html, "<tr><th>{}{}</th>", swatch(*series), escape(&row.key.name()));
         if with_group {
             let _ = write!(html, "<td>{}</td>", escape(&row.key.group));
         }
@@ -47,12 +49,6 @@ pub(super) fn table(rows: &[(usize, &Row)], columns: Columns, versus: &[&Compari
     }
     html.push_str("</tbody></table></div>");
     html
-}
-
-/// Algorithm of a row, and whose flows it is about if not its own.
-pub(super) fn name(row: &Row) -> String {
-    let key = &row.key;
-    if key.is_rival() { format!("{} (in {})", key.contestant, key.algorithm) } else { key.algorithm.clone() }
 }
 
 /// A series' marker in its colour.
