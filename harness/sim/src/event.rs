@@ -155,6 +155,12 @@ impl EventQueue {
         self.place(Entry { at, tie, action });
     }
 
+    /// Schedules an event that only looks: it comes after the others of its instant, and takes no tie-breaker from them, so
+    /// that they come in the same order with and without it.
+    pub(crate) fn push_observer(&mut self, at: SimTime, action: Action) {
+        self.place(Entry { at, tie: u64::MAX, action });
+    }
+
     #[inline]
     fn place(&mut self, entry: Entry) {
         let slot = entry.at.as_picos() >> self.slot_shift;

@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 use crate::ids::FlowId;
 
 /// Everything one run measured.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// One entry per flow of the experiment, in its order.
     pub flows: Vec<FlowOutcome>,

@@ -94,7 +94,7 @@ impl<'a> Simulation<'a> {
             }
         }
         if self.experiment.sample_every.is_some() {
-            self.events.push(SimTime::ZERO, Action::Sample);
+            self.events.push_observer(SimTime::ZERO, Action::Sample);
         }
     }
 
@@ -383,7 +383,7 @@ impl<'a> Simulation<'a> {
         });
         self.measures.sample(self.now, active, &mut self.ports, &mut self.arena);
         if let Some(interval) = self.experiment.sample_every {
-            self.events.push(self.now + interval, Action::Sample);
+            self.events.push_observer(self.now + interval, Action::Sample);
         }
     }
 

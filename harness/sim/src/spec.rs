@@ -26,7 +26,7 @@ pub struct Experiment {
     pub flows: Vec<FlowSpec>,
     /// Settings of the transport engine at both ends of every flow.
     pub endpoints: EndpointSpec,
-    /// How often to sample time series; `None` keeps none.
+    /// How often to sample time series; `None` keeps none. Changes no other result.
     pub sample_every: Option<Span>,
     /// Which routes packets take where there are several.
     pub balance: Balance,

@@ -433,29 +433,3 @@ proptest! {
         }
     }
 }
-
-/// The documentation's code blocks of TOML, and all the rest.
-fn documentation() -> (Vec<&'static str>, &'static str) {
-    let text = include_str!("../../../docs/scenarios.md");
-    let blocks = text.split("```toml\n").skip(1).filter_map(|after| after.split("```").next());
-    (blocks.collect(), text)
-}
-
-#[test]
-fn the_documented_example_is_a_scenario() {
-    let (blocks, _) = documentation();
-    assert_eq!(blocks.len(), 1);
-    let scenario = parse(blocks[0]).unwrap();
-    assert_eq!(scenario.workloads.len(), 3);
-    Prepared::new(scenario, std::path::Path::new(".")).unwrap();
-}
-
-#[test]
-fn every_key_that_the_documented_example_prints_is_documented() {
-    let (blocks, text) = documentation();
-    let printed = parse(blocks[0]).unwrap().to_toml();
-    let keys = printed.lines().filter_map(|line| line.split_once(" = ")).map(|(key, _)| key);
-    for key in keys {
-        assert!(text.contains(&format!("`{key}`")) || text.contains(&format!("`{key} =")), "{key}");
-    }
-}

@@ -94,7 +94,7 @@ impl FifoPort {
             queue_drops: u64::from(self.queue_drops),
             policer_drops: guard.map_or(0, |guard| guard.policer_drops),
             marks: guard.map_or(0, |guard| guard.marks),
-            ..Counters::of(&self.wire, unsent, &mut self.backlog, now)
+            ..Counters::of(&self.wire, unsent, &self.backlog, now)
         }
     }
 

@@ -129,7 +129,7 @@ pub(crate) struct Counters {
 
 impl Counters {
     /// Counts of a port whose link has been given `unsent` packets that have not left yet.
-    fn of(wire: &Wire, unsent: Unsent, backlog: &mut Gauge, now: SimTime) -> Self {
+    fn of(wire: &Wire, unsent: Unsent, backlog: &Gauge, now: SimTime) -> Self {
         Self {
             bytes: wire.bytes - unsent.bytes,
             packets: wire.packets - unsent.packets,
@@ -162,9 +162,10 @@ impl Gauge {
         self.max = self.max.max(value);
     }
 
-    fn byte_nanos(&mut self, now: SimTime) -> u128 {
-        self.set(now, self.value);
-        (self.integral / 1_000.0) as u128
+    /// The integral until `now`. Reading changes nothing, not even by the rounding of one more addition.
+    fn byte_nanos(&self, now: SimTime) -> u128 {
+        let integral = self.integral + self.value as f64 * now.picos_since(self.since) as f64;
+        (integral / 1_000.0) as u128
     }
 }
 

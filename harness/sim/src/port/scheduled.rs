@@ -123,7 +123,7 @@ impl ScheduledPort {
             queue_drops: self.queue_drops,
             policer_drops: self.policer_drops,
             marks: self.marks,
-            ..Counters::of(&self.wire, unsent, &mut self.backlog, now)
+            ..Counters::of(&self.wire, unsent, &self.backlog, now)
         }
     }
 }
