@@ -1,0 +1,8 @@
+//! What the simulator promises whatever runs in it: exact rates, repeatable runs, packets that parse, nothing lost or found.
+#![forbid(unsafe_code)]
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+mod determinism;
+mod families;
+mod rate;
+mod wire;
