@@ -128,11 +128,10 @@ fn watch(wiring: &Wiring<'_>) -> Vec<Watched> {
 fn sample_flow(flow: FlowId, ends: &(SendingEnd, ReceivingEnd)) -> FlowSample {
     let (sending, receiving) = ends;
     let stats = sending.sender.stats(PathId(0));
-    let controller = sending.sender.controller(PathId(0));
     FlowSample {
         flow,
-        window: controller.window(),
-        pacing_rate: controller.pacing_rate(),
+        window: stats.window,
+        pacing_rate: stats.pacing_rate,
         smoothed_rtt: stats.smoothed_rtt,
         in_flight: stats.in_flight_bytes,
         delivered: receiving.delivered,

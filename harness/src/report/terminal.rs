@@ -98,9 +98,13 @@ fn footnotes(table: &Table) -> String {
     let (Some(fewest), Some(most)) = (seeds.iter().min(), seeds.iter().max()) else {
         return "no results\n".into();
     };
-    let seeds = if fewest == most { fewest.to_string() } else { format!("{fewest} to {most}") };
+    let seeds = match (fewest, most) {
+        (1, 1) => "1 seed".to_owned(),
+        _ if fewest == most => format!("{fewest} seeds"),
+        _ => format!("{fewest} to {most} seeds"),
+    };
     let mut notes = format!(
-        "\n{seeds} seeds. Slowdown: completion time over base RTT + wire time at the bottleneck; no handshake is counted.\n\
+        "\n{seeds}. Slowdown: completion time over base RTT + wire time at the bottleneck; no handshake is counted.\n\
          ±: half the 95 % bootstrap interval over seeds. *: better than every other algorithm, paired by seed, with 95 % confidence.\n\
          n/a: fewer than 10/(1-q) samples. >: falls among flows that had not finished; a lower bound.\n"
     );
