@@ -1,18 +1,18 @@
 //! One path of a sender: what comes back to it. Everything that one cause reveals becomes one batch.
 
-use cc_algos::controller::{Cause, DeliverySample, Feedback, PathSnapshot, RttSample, Tally};
+use cc_algos::controller::{Cause, DeliverySample, Feedback, PacketRecord, PathSnapshot, RttSample, Tally};
 use cc_algos::signal::{Ecn, EcnCounts, PathChange, Signal};
 use cc_algos::units::{Span, Timestamp};
 
 use super::config::SenderConfig;
 use super::ecn::EcnOutcome;
-use super::ledger::Was;
+use super::ledger::{Entry, Was};
 use super::loss::{Acked, View};
 use super::path::Path;
 use super::stats::accumulate;
 use super::workspace::{Event, Workspace};
 use super::{AckError, Content};
-use crate::wire::AckFrame;
+use crate::wire::{AckFrame, PacketNumberRange};
 
 /// What stands outside a path while it works on a batch.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +61,13 @@ impl Batch {
     /// Packets that arrived, whatever they were held for.
     const fn arrived_packets(&self) -> u64 {
         self.newly_acked.packets + self.late.packets
+    }
+
+    /// Takes in a packet that was just declared lost.
+    fn take_lost<C: Content>(&mut self, record: PacketRecord, entry: &Entry<C>, work: &mut Workspace<C>) {
+        self.newly_lost.add(u64::from(entry.bytes));
+        work.events.push(Event::Lost(entry.content));
+        work.lost.push(record);
     }
 
     const fn is_empty(&self) -> bool {
@@ -216,16 +223,41 @@ impl<C: Content> Path<C> {
     }
 
     fn detect_losses(&mut self, now: Timestamp, batch: &mut Batch, work: &mut Workspace<C>) {
-        let Self { ledger, delivery, ecn, detector, rtt, id, .. } = self;
-        let Workspace { events, lost, .. } = work;
-        let view = View { now, rtt, largest_acked: self.largest_acked };
+        let Self { ledger, delivery, ecn, detector, rtt, id, largest_acked, .. } = self;
+        let view = View { now, rtt, largest_acked: *largest_acked };
         detector.detect(&view, ledger, |number, entry| {
             delivery.on_lost(u64::from(entry.bytes));
             batch.ecn_failed |= ecn.on_lost(entry.codepoint) == EcnOutcome::Failed;
-            batch.newly_lost.add(u64::from(entry.bytes));
-            events.push(Event::Lost(entry.content));
-            lost.push(entry.record(number, *id));
+            batch.take_lost(entry.record(number, *id), entry, work);
         });
+    }
+
+    /// Somebody else found out that packets are lost: the receiver, a switch, or whoever watches over paths.
+    pub(super) fn on_missing(
+        &mut self,
+        context: Context<'_>,
+        cause: Cause,
+        missing: &[PacketNumberRange],
+        work: &mut Workspace<C>,
+    ) {
+        let now = context.now;
+        self.ledger.begin(now, now + self.late_window());
+        let mut batch = Batch::new(self.ledger.in_flight_bytes(), work);
+        let Self { ledger, delivery, ecn, id, .. } = self;
+        for range in missing {
+            for number in ledger.unsettled(range.first..range.last.saturating_add(1)) {
+                ledger.lose(number, |number, entry| {
+                    delivery.on_lost(u64::from(entry.bytes));
+                    batch.ecn_failed |= ecn.on_lost(entry.codepoint) == EcnOutcome::Failed;
+                    batch.take_lost(entry.record(number, *id), entry, work);
+                });
+            }
+        }
+        if !batch.is_empty() {
+            // The packet that the loss timer waits for may be gone.
+            self.detect_losses(now, &mut batch, work);
+            self.conclude(context, cause, &mut batch, work);
+        }
     }
 
     /// Losses in order, and what they add up to.
@@ -252,6 +284,7 @@ impl<C: Content> Path<C> {
     fn conclude(&mut self, context: Context<'_>, cause: Cause, batch: &mut Batch, work: &mut Workspace<C>) {
         let Context { now, config, siblings } = context;
         if !batch.newly_lost.is_zero() {
+            work.lost_by = Some(cause);
             self.weigh_losses(config, batch, work);
         }
         self.count(batch);

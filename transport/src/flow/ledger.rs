@@ -148,6 +148,11 @@ impl<C: Copy> Ledger<C> {
         self.base + self.ring.len() as u64
     }
 
+    /// The part of a range that may be in flight.
+    pub(crate) fn unsettled(&self, range: Range<u64>) -> Range<u64> {
+        range.start.max(self.base)..range.end.min(self.next_number())
+    }
+
     pub(crate) const fn in_flight_bytes(&self) -> u64 {
         self.in_flight_bytes
     }
@@ -294,11 +299,10 @@ impl<C: Copy> Ledger<C> {
         }
     }
 
-    /// Declares a packet in flight lost and hands it to `each`.
+    /// Declares a packet lost and hands it to `each`, if it is in flight.
     pub(crate) fn lose(&mut self, number: u64, mut each: impl FnMut(u64, &Entry<C>)) {
-        let index = (number - self.base) as usize;
-        let Some(entry) = self.ring.get_mut(index) else { return };
-        debug_assert_eq!(entry.state, State::InFlight, "only packets in flight get lost");
+        let Some(index) = number.checked_sub(self.base).map(|index| index as usize) else { return };
+        let Some(entry) = self.ring.get_mut(index).filter(|entry| entry.state == State::InFlight) else { return };
         entry.state = State::Lost;
         self.leave_flight(number, index);
         each(number, &self.ring[index]);

@@ -1,6 +1,6 @@
 //! The sending half of a flow.
 
-use cc_algos::controller::{Controller, Limit, PathSnapshot};
+use cc_algos::controller::{Cause, Controller, Limit, PathSnapshot};
 use cc_algos::ids::PathId;
 use cc_algos::signal::{Ecn, Signal};
 use cc_algos::units::Timestamp;
@@ -12,7 +12,7 @@ use super::path::Path;
 use super::stats::PathStats;
 use super::workspace::Workspace;
 use super::{AckError, Content, Gate, Outgoing};
-use crate::wire::AckFrame;
+use crate::wire::{AckFrame, PacketNumberRange};
 
 /// The sending half of a flow: one or more paths, each with packet numbers, RTT, loss detection, pacer and controller of its
 /// own.
@@ -96,6 +96,22 @@ impl<C: Content> Sender<C> {
         }
         let (path, context) = self.parts(now, ack.path);
         path.on_ack(context, ack, work)
+    }
+
+    /// Packets of a path are lost, as somebody found out who knows: a receiver that names what it misses
+    /// ([`Cause::BlockNack`]), a switch that trimmed them ([`Cause::Trim`]), or whoever declares the path dead
+    /// ([`Cause::PathDead`], with all numbers). What is not in flight is passed over.
+    pub fn on_missing(
+        &mut self,
+        now: Timestamp,
+        path: PathId,
+        cause: Cause,
+        missing: &[PacketNumberRange],
+        work: &mut Workspace<C>,
+    ) {
+        work.clear();
+        let (path, context) = self.parts(now, path);
+        path.on_missing(context, cause, missing, work);
     }
 
     /// The time of [`Sender::next_timeout`] has come, or something like it: calling early does nothing.

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use cc_algos::controller::PacketRecord;
+use cc_algos::controller::{Cause, PacketRecord};
 
 /// What became of a packet's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct Workspace<C> {
     pub events: Vec<Event<C>>,
     pub(super) acked: Vec<PacketRecord>,
     pub(super) lost: Vec<PacketRecord>,
+    /// What revealed the losses.
+    pub(super) lost_by: Option<Cause>,
     pub(super) spurious: Vec<PacketRecord>,
     /// New ranges of an acknowledgement, descending.
     pub(super) fresh: Vec<Range<u64>>,
@@ -30,7 +32,14 @@ pub struct Workspace<C> {
 
 impl<C> Default for Workspace<C> {
     fn default() -> Self {
-        Self { events: Vec::new(), acked: Vec::new(), lost: Vec::new(), spurious: Vec::new(), fresh: Vec::new() }
+        Self {
+            events: Vec::new(),
+            acked: Vec::new(),
+            lost: Vec::new(),
+            lost_by: None,
+            spurious: Vec::new(),
+            fresh: Vec::new(),
+        }
     }
 }
 
@@ -59,6 +68,7 @@ impl<C> Workspace<C> {
         self.events.clear();
         self.acked.clear();
         self.lost.clear();
+        self.lost_by = None;
         self.spurious.clear();
         self.fresh.clear();
     }

@@ -8,6 +8,7 @@ mod spray;
 
 use core::fmt::Debug;
 
+use cc_algos::controller::Cause;
 use cc_algos::ids::{Entropy, PathId};
 use cc_algos::signal::Ecn;
 use cc_algos::units::Timestamp;
@@ -32,9 +33,9 @@ pub enum Verdict {
     Good,
     /// It arrived marked. Told only where the receiver echoes marks per packet.
     Ecn,
-    /// The receiver missed it, or a switch trimmed it.
+    /// It got lost, as later acknowledgements, the receiver or a switch that trimmed it revealed.
     Nack,
-    /// Nothing was heard of it until it was held for lost.
+    /// Nothing was heard of it until a retransmission timeout expired or its path was declared dead.
     Timeout,
 }
 
@@ -65,8 +66,10 @@ pub fn report<C>(now: Timestamp, work: &Workspace<C>, balancer: &mut dyn Balance
     if !balancer.listens() {
         return;
     }
+    let silent = matches!(work.lost_by, Some(Cause::Timeout { .. } | Cause::PathDead));
+    let verdict = if silent { Verdict::Timeout } else { Verdict::Nack };
     for packet in work.lost() {
-        balancer.on_verdict(now, Route { path: packet.path, entropy: packet.entropy }, Verdict::Timeout);
+        balancer.on_verdict(now, Route { path: packet.path, entropy: packet.entropy }, verdict);
     }
     for packet in work.acked().iter().chain(work.spurious()) {
         let verdict = if packet.arrived_as == Some(Ecn::Ce) { Verdict::Ecn } else { Verdict::Good };
@@ -141,9 +144,11 @@ mod tests {
         let mut work = Workspace::<()>::new();
         work.acked = vec![packet(1, Some(Ecn::Ect0)), packet(2, Some(Ecn::Ce)), packet(3, None)];
         work.lost = vec![packet(4, None)];
-        let mut listener = Listener::default();
-        report(Timestamp::ZERO, &work, &mut listener);
-        let expected = [(4, Verdict::Timeout), (1, Verdict::Good), (2, Verdict::Ecn), (3, Verdict::Good)];
-        assert_eq!(listener.0, expected);
+        for (cause, lost) in [(Cause::Ack, Verdict::Nack), (Cause::Timeout { consecutive: 1 }, Verdict::Timeout)] {
+            work.lost_by = Some(cause);
+            let mut listener = Listener::default();
+            report(Timestamp::ZERO, &work, &mut listener);
+            assert_eq!(listener.0, [(4, lost), (1, Verdict::Good), (2, Verdict::Ecn), (3, Verdict::Good)]);
+        }
     }
 }

@@ -1,10 +1,12 @@
 //! Properties that hold whatever the network does.
 
+use cc_algos::signal::EcnCounts;
 use cc_algos::units::Span;
 use proptest::prelude::*;
 
 use super::channel::{Channel, Fate, MTU, PATH, Probe, plain};
-use crate::flow::{Event, LossPolicy, Pacing, Rto, SenderConfig, Skip};
+use crate::flow::{EcnMode, Event, LossPolicy, Pacing, Rto, SenderConfig, Skip};
+use crate::wire::{AckFrame, MarkBitmap, PacketNumberRange};
 
 /// One step of a random exchange.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +50,18 @@ fn config(loss: LossPolicy, skip: bool) -> SenderConfig {
     config.initial_rtt = Span::from_millis(20);
     config.skip = skip.then_some(Skip { mean_distance: 7, seed: 3 });
     config
+}
+
+/// Ranges that may be right, swapped, overlapping, or far out.
+fn forged_ranges() -> impl Strategy<Value = Vec<PacketNumberRange>> {
+    let number = prop_oneof![8 => 0u64..120, 1 => any::<u64>(), 1 => Just(u64::MAX)];
+    let range = (number, 0u64..20).prop_map(|(last, len)| PacketNumberRange { first: last.saturating_sub(len), last });
+    prop::collection::vec(range, 0..5).prop_map(|mut ranges| {
+        if ranges.len() != 3 {
+            ranges.sort_by_key(|range| core::cmp::Reverse(range.last));
+        }
+        ranges
+    })
 }
 
 /// What was acknowledged, lost and late, checked on the way: each packet ends once, and is late only after it was lost.
@@ -144,6 +158,39 @@ proptest! {
             prop_assert!(told.acked.is_sorted() && told.lost.is_sorted() && told.spurious.is_sorted());
             let lost_bytes = told.lost.len() as u64 * u64::from(MTU);
             prop_assert!(lost_bytes <= told.prior_in_flight, "nothing gets lost that was not in flight");
+        }
+    }
+
+    /// Whatever a peer writes into its acknowledgements, the sender neither panics nor miscounts.
+    #[test]
+    fn forged_acknowledgements_do_no_harm(
+        frames in prop::collection::vec((forged_ranges(), any::<(u64, u64, u64, u64)>(), 0u64..64), 1..60),
+        trust in any::<bool>(),
+        loss in policy(),
+    ) {
+        let probe = Probe::with_window(1_000);
+        let mut config = config(loss, true);
+        config.ecn = if trust { EcnMode::Trust } else { EcnMode::Validate };
+        let mut channel = Channel::new(config, &probe, Span::from_millis(10));
+        let mut fates = Fates::default();
+        for (ranges, (delay, ect0, ect1, ce), bits) in frames {
+            channel.burst(2, &[]);
+            channel.now += Span::from_millis(1);
+            let mut frame = AckFrame { largest: ranges.first().map_or(delay, |range| range.last), ..AckFrame::default() };
+            frame.ranges.extend(ranges);
+            frame.ack_delay = Span::from_nanos(delay);
+            frame.ecn = Some(EcnCounts { ect0, ect1, ce });
+            frame.marks = MarkBitmap::new(64, bits);
+            // Refused or not: the books must balance.
+            let _ = channel.sender.on_ack(channel.now, &frame, &mut channel.work);
+            channel.events.append(&mut channel.work.events);
+            channel.sender.on_timeout(channel.now, &mut channel.work);
+            channel.events.append(&mut channel.work.events);
+            fates.take(&mut channel.events)?;
+            check_totals(&channel, &fates)?;
+        }
+        for told in probe.told() {
+            prop_assert!(told.marked_packets <= (told.acked.len() + told.spurious.len()) as u64);
         }
     }
 

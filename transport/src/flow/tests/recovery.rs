@@ -328,6 +328,35 @@ fn packets_without_a_claim_to_an_acknowledgement_are_numbered_but_never_missed()
 }
 
 #[test]
+fn a_dead_path_loses_all_that_is_in_flight_at_once() {
+    let probe = Probe::with_window(10);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    channel.burst(5, &[]);
+    channel.sender.on_ack(ms(100), &ack(1, 2), &mut channel.work).unwrap();
+    let all = [PacketNumberRange { first: 0, last: u64::MAX }];
+    channel.sender.on_missing(ms(110), PATH, Cause::PathDead, &all, &mut channel.work);
+    assert_eq!(channel.work.events, [Event::Lost(0), Event::Lost(3), Event::Lost(4)]);
+    let last = probe.told().pop().unwrap();
+    assert_eq!((last.cause, last.in_flight), (Cause::PathDead, 0));
+    assert_eq!(channel.sender.next_timeout(), None);
+}
+
+#[test]
+fn packets_that_the_receiver_misses_are_lost_if_they_are_in_flight() {
+    let probe = Probe::with_window(10);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    channel.burst(6, &[]);
+    channel.sender.on_ack(ms(100), &ack(3, 3), &mut channel.work).unwrap();
+    let missing = [PacketNumberRange { first: 2, last: 4 }, PacketNumberRange { first: 77, last: 99 }];
+    channel.sender.on_missing(ms(101), PATH, Cause::BlockNack, &missing, &mut channel.work);
+    let told = probe.told();
+    // Packet 0 was lost by the threshold of three; 3 was acknowledged; nothing is known of 77.
+    assert_eq!((&told[0].lost, &told[1].lost), (&vec![0], &vec![2, 4]));
+    channel.sender.on_missing(ms(102), PATH, Cause::BlockNack, &missing, &mut channel.work);
+    assert_eq!(probe.told().len(), 2, "nothing is lost twice");
+}
+
+#[test]
 fn extreme_round_trips_work() {
     for (one_way, initial) in
         [(Span::ZERO, Span::ZERO), (Span::from_nanos(1), Span::ZERO), (Span::from_secs(5), Span::from_secs(10))]
