@@ -90,7 +90,7 @@ impl<C: Content> Path<C> {
         let Context { now, .. } = context;
         self.ledger.begin(now, now + self.late_window());
         let mut batch = Batch::new(self.ledger.in_flight_bytes(), work);
-        self.settle(ack, &mut batch, work);
+        self.settle(now, ack, &mut batch, work);
         self.take_samples(now, ack, &mut batch);
         self.take_marks(ack, &mut batch);
         self.largest_acked = self.largest_acked.max(Some(ack.largest));
@@ -138,9 +138,10 @@ impl<C: Content> Path<C> {
     }
 
     /// Takes the newly acknowledged packets out of flight.
-    fn settle(&mut self, ack: &AckFrame, batch: &mut Batch, work: &mut Workspace<C>) {
-        let Self { ledger, delivery, ecn, id, .. } = self;
+    fn settle(&mut self, now: Timestamp, ack: &AckFrame, batch: &mut Batch, work: &mut Workspace<C>) {
+        let Self { ledger, delivery, ecn, id, slowest_route, .. } = self;
         let Workspace { events, acked, spurious, fresh, .. } = work;
+        let sprayed = ledger.is_sprayed();
         let marks = ack.marks.filter(|_| ecn.listens());
         for range in fresh.iter().rev() {
             ledger.acknowledge(range.clone(), |number, entry, was| {
@@ -155,6 +156,9 @@ impl<C: Content> Path<C> {
                 if number == ack.largest {
                     record.received_at = ack.received_at;
                     batch.largest_sent_at = Some(entry.sent_at);
+                }
+                if sprayed {
+                    slowest_route.on_acked(now.saturating_since(entry.sent_at));
                 }
                 delivery.on_acked(&record);
                 batch.acked_as.count(entry.codepoint);
@@ -223,8 +227,8 @@ impl<C: Content> Path<C> {
     }
 
     fn detect_losses(&mut self, now: Timestamp, batch: &mut Batch, work: &mut Workspace<C>) {
-        let Self { ledger, delivery, ecn, detector, rtt, id, largest_acked, .. } = self;
-        let view = View { now, rtt, largest_acked: *largest_acked };
+        let Self { ledger, delivery, ecn, detector, rtt, id, largest_acked, slowest_route, .. } = self;
+        let view = View { now, rtt, largest_acked: *largest_acked, slowest_route: slowest_route.0 };
         detector.detect(&view, ledger, |number, entry| {
             delivery.on_lost(u64::from(entry.bytes));
             batch.ecn_failed |= ecn.on_lost(entry.codepoint) == EcnOutcome::Failed;

@@ -122,6 +122,12 @@ impl Lanes {
         self.index.partition_point(|&(other, _)| other < entropy)
     }
 
+    /// Whether packets take, or took a while ago, more than one lane.
+    #[inline]
+    pub(crate) fn are_several(&self) -> bool {
+        self.lanes.len() > 1
+    }
+
     /// The packet at position `seq` was acknowledged; returns whether a later one of its lane had been before.
     #[inline]
     pub(crate) fn on_acked(&mut self, id: LaneId, seq: u32) -> bool {

@@ -148,6 +148,11 @@ impl<C: Copy> Ledger<C> {
         self.base + self.ring.len() as u64
     }
 
+    /// Whether packets are spread over several entropies.
+    pub(crate) fn is_sprayed(&self) -> bool {
+        self.lanes.are_several()
+    }
+
     /// The part of a range that may be in flight.
     pub(crate) fn unsettled(&self, range: Range<u64>) -> Range<u64> {
         range.start.max(self.base)..range.end.min(self.next_number())

@@ -33,6 +33,20 @@ pub(super) struct LossSpacing {
     pub(super) between: u64,
 }
 
+/// The time that a packet takes on the slowest of several routes. RTT samples do not tell it: they come from the newest
+/// packet acknowledged, which is one that took a fast route.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SlowestRoute(pub(super) Span);
+
+impl SlowestRoute {
+    /// A packet was acknowledged `age` after it left. Peaks are forgotten by 1/256 per packet, so that even one in hundreds
+    /// that takes the slow route keeps it in mind (ours).
+    pub(super) fn on_acked(&mut self, age: Span) {
+        let decayed = self.0.saturating_sub(self.0.saturating_sub(age).mul_div(1, 256));
+        self.0 = decayed.max(age);
+    }
+}
+
 /// What is known about gaps at the receiver, for [`Path::ack_floor`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct FloorState {
@@ -58,6 +72,7 @@ pub(super) struct Path<C> {
     pub(super) floor: FloorState,
     pub(super) totals: Totals,
     pub(super) mtu: u64,
+    pub(super) slowest_route: SlowestRoute,
     pub(super) largest_acked: Option<u64>,
     /// When the first RTT sample was taken.
     pub(super) measured_since: Option<Timestamp>,
@@ -92,6 +107,7 @@ impl<C: Content> Path<C> {
             floor: FloorState::default(),
             totals: Totals::default(),
             mtu: config.mtu.max(1),
+            slowest_route: SlowestRoute::default(),
             largest_acked: None,
             measured_since: None,
             limit: Limit::Application,

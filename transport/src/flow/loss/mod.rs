@@ -57,6 +57,8 @@ pub(super) struct View<'a> {
     pub(super) rtt: &'a RttEstimator,
     /// The largest acknowledged packet: what is older was overtaken.
     pub(super) largest_acked: Option<u64>,
+    /// What a packet takes on the slowest route; zero while there is but one.
+    pub(super) slowest_route: Span,
 }
 
 impl View<'_> {
@@ -67,13 +69,15 @@ impl View<'_> {
 
     /// How long a packet may stay out, if `same_lane` is what is granted to one that its own lane overtook.
     ///
-    /// Routes differ in delay, so a packet that only packets on other routes overtook gets the time that the spread of all
-    /// RTTs suggests (ours: the retransmission timeout of RFC 6298, without its floor).
+    /// Routes differ in delay, so a packet that only packets on other routes overtook gets the time that the spread of RTTs
+    /// suggests: the retransmission timeout of RFC 6298, without its floor, and not less than 9/8 of what the slowest
+    /// route takes (ours).
     fn patience(&self, packet: &Oldest, same_lane: Span) -> Span {
         if packet.overtaken_on_lane {
             return same_lane;
         }
-        same_lane.max(self.rtt.smoothed() + self.rtt.variation().saturating_mul(4))
+        let spread = self.rtt.smoothed() + self.rtt.variation().saturating_mul(4);
+        same_lane.max(spread).max(self.slowest_route.mul_div(9, 8))
     }
 }
 

@@ -12,7 +12,7 @@ use cc_algos::signal::{Ecn, Signal};
 use cc_algos::units::{Rate, Span, Timestamp};
 
 use crate::flow::{Arrived, Event, Gate, Outgoing, Pacing, Receiver, ReceiverConfig, Sender, SenderConfig, Workspace};
-use crate::wire::AckFrame;
+use crate::wire::{AckFrame, PacketNumberRange};
 
 pub(super) const PATH: PathId = PathId(0);
 pub(super) const MTU: u32 = 1_200;
@@ -51,6 +51,7 @@ struct Shared {
     told: Vec<Told>,
     signals: Vec<Signal>,
     siblings: Vec<PathSnapshot>,
+    phase: Option<&'static str>,
     timer: Option<Timestamp>,
     timers_run: Vec<Timestamp>,
 }
@@ -80,6 +81,11 @@ impl Probe {
 
     pub(super) fn signals(&self) -> Vec<Signal> {
         self.shared.lock().unwrap().signals.clone()
+    }
+
+    /// Another phase from now on.
+    pub(super) fn set_phase(&self, phase: &'static str) {
+        self.shared.lock().unwrap().phase = Some(phase);
     }
 
     /// Sets the controller's own timer.
@@ -148,7 +154,8 @@ impl Controller for Probe {
     }
 
     fn state(&self) -> ControllerState {
-        ControllerState::new(self.window(), self.phase)
+        let phase = self.shared.lock().unwrap().phase.unwrap_or(self.phase);
+        ControllerState::new(self.window(), phase)
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
@@ -184,7 +191,7 @@ pub(super) struct Channel {
     pub(super) arrived_as: Vec<(u64, Option<Ecn>)>,
     /// Whether ECN codepoints are wiped out on the way.
     pub(super) bleaches: bool,
-    delay: Span,
+    pub(super) delay: Span,
     data: VecDeque<Arrived>,
     acks: VecDeque<(Timestamp, AckFrame)>,
     latest_ack: AckFrame,
@@ -306,6 +313,15 @@ impl Channel {
             self.receiver.write_ack(self.now, &mut frame);
             self.acks.push_back((self.now + self.delay, frame));
         }
+    }
+
+    /// One packet is acknowledged 100 ms after the start, whatever is on its way.
+    pub(super) fn acknowledge_only(&mut self, packet_number: u64) {
+        self.now = ms(100);
+        let mut frame = AckFrame { largest: packet_number, ..AckFrame::default() };
+        frame.ranges.push(PacketNumberRange::single(packet_number));
+        self.sender.on_ack(self.now, &frame, &mut self.work).unwrap();
+        self.events.append(&mut self.work.events);
     }
 
     /// Takes back the acknowledgements under way.

@@ -180,7 +180,7 @@ proptest! {
             frame.ranges.extend(ranges);
             frame.ack_delay = Span::from_nanos(delay);
             frame.ecn = Some(EcnCounts { ect0, ect1, ce });
-            frame.marks = MarkBitmap::new(64, bits);
+            frame.marks = MarkBitmap::new(64, bits).filter(|_| bits % 2 == 0);
             // Refused or not: the books must balance.
             let _ = channel.sender.on_ack(channel.now, &frame, &mut channel.work);
             channel.events.append(&mut channel.work.events);

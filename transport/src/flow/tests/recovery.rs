@@ -95,11 +95,11 @@ fn an_acknowledgement_ends_the_back_off() {
     let mut channel = Channel::new(plain(), &probe, ONE_WAY);
     channel.burst(1, &[0]);
     channel.run_until(channel.sender.next_timeout().unwrap());
-    assert_eq!(channel.fill(2), 2);
-    assert_eq!(channel.sender.stats(PATH).pto_count, 1);
+    channel.burst(1, &[]);
+    assert_eq!((channel.sender.stats(PATH).pto_count, channel.sender.probes(PATH)), (1, 1));
     channel.run_until(channel.now + Span::from_millis(100));
     assert_eq!(channel.sender.stats(PATH).pto_count, 0);
-    assert_eq!(channel.sender.probes(PATH), 0);
+    assert_eq!(channel.sender.probes(PATH), 0, "the second probe is not owed any more");
 }
 
 #[test]
@@ -183,6 +183,11 @@ fn persistent_congestion_follows_the_example_of_rfc_9002() {
     assert_eq!((last.acked, last.lost, last.now), (vec![9], lost, at(12_200)));
     assert_eq!(last.persistent, Some(Span::from_secs(7)));
     assert_eq!(channel.sender.stats(PATH).totals.persistent_congestions, 1);
+    // The path may be another one now: its smallest RTT is measured anew (section 5.2).
+    channel.delay = Span::from_millis(400);
+    channel.burst(1, &[]);
+    channel.run_until(at(13_200));
+    assert_eq!(channel.sender.stats(PATH).min_rtt, Some(Span::from_millis(800)));
 }
 
 #[test]

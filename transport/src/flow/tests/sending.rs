@@ -111,6 +111,49 @@ fn a_paced_sender_that_uses_its_window_is_limited_by_the_window() {
     assert!(told[10..].iter().all(|told| told.limit == Limit::Window));
 }
 
+/// Eight packets per RTT and a burst of two make up the window of ten, although the window itself never stops the sender.
+#[test]
+fn a_window_used_up_to_a_burst_is_in_use() {
+    let mut probe = Probe::with_window(10);
+    probe.rate = Some(Rate::from_bps(8 * PACKET * 8 * 10));
+    let mut channel = Channel::new(paced(Span::from_millis(100)), &probe, ONE_WAY);
+    for _ in 0..1_000 {
+        channel.fill(10);
+        // The first burst comes on top of the rate in the first round trip only.
+        assert!(channel.sender.stats(PATH).in_flight_packets < 10 || channel.now < ms(110));
+        channel.run_until(channel.now + Span::from_millis(1));
+    }
+    let told = probe.told();
+    assert!(told.len() > 60);
+    assert!(told[20..].iter().all(|told| told.limit == Limit::Window));
+}
+
+/// The phase is looked up at the end of a round, and at once if something got lost.
+#[test]
+fn leaving_slow_start_lowers_the_derived_rate() {
+    let mut probe = Probe::with_window(10);
+    probe.phase = "slow_start";
+    let mut channel = Channel::new(paced(Span::from_millis(100)), &probe, ONE_WAY);
+    channel.burst(10, &[2]);
+    let rate = |channel: &Channel| channel.sender.stats(PATH).pacing_rate.unwrap();
+    channel.acknowledge_only(0);
+    probe.set_phase("congestion_avoidance");
+    channel.acknowledge_only(1);
+    assert_eq!(rate(&channel), Rate::from_kbps(1_920), "in the middle of a round");
+    channel.acknowledge_only(3);
+    channel.acknowledge_only(4);
+    assert_eq!(rate(&channel), Rate::from_kbps(1_920));
+    channel.acknowledge_only(5);
+    assert_eq!(channel.lost(), [2]);
+    assert_eq!(rate(&channel), Rate::from_kbps(1_200));
+    probe.set_phase("slow_start");
+    channel.burst(1, &[]);
+    channel.acknowledge_only(10);
+    // Packet 10 was sent after the first acknowledgement, so a round ends. It was acknowledged at once, which takes the
+    // smoothed RTT to 7/8 of 100 ms.
+    assert_eq!(rate(&channel), Rate::from_bytes_in(2 * 12_000, Span::from_micros(87_500)).unwrap());
+}
+
 #[test]
 fn a_sender_slower_than_its_window_is_limited_by_the_pacer() {
     let mut probe = Probe::with_window(100);

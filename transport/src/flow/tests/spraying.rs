@@ -3,7 +3,7 @@
 use cc_algos::units::Span;
 
 use super::channel::{Channel, Fate, PATH, Probe, ms, plain};
-use crate::flow::LossPolicy;
+use crate::flow::{LossPolicy, SenderConfig};
 
 const ONE_WAY: Span = Span::from_millis(50);
 
@@ -30,6 +30,25 @@ fn reordering_between_routes_loses_nothing() {
             channel.run_until(ms(400 * (round + 1)));
         }
         assert_eq!(channel.lost(), [], "{loss:?}");
+    }
+}
+
+/// One packet in sixteen takes half as long again, far beyond 9/8 of the RTT, and no other follows it on its route soon.
+#[test]
+fn a_route_that_is_much_slower_than_the_others_is_waited_for() {
+    for loss in [LossPolicy::RFC_9002, LossPolicy::RACK] {
+        let probe = Probe::with_window(10_000);
+        let mut channel = Channel::new(SenderConfig { loss, ..plain() }, &probe, ONE_WAY);
+        for round in 0..50 {
+            for packet in 0..16 {
+                let fate = if packet == 3 { Fate::Late(ONE_WAY) } else { Fate::Arrives };
+                channel.send(packet, fate);
+            }
+            channel.run_until(ms(200 * (round + 1)));
+        }
+        // Nothing tells of the slow route before its first packet arrives.
+        assert_eq!(channel.lost(), [3], "{loss:?}");
+        assert_eq!(channel.sender.stats(PATH).totals.spurious.packets, 1);
     }
 }
 
