@@ -148,6 +148,8 @@ fn leaving_slow_start_lowers_the_derived_rate() {
     assert_eq!(rate(&channel), Rate::from_kbps(1_200));
     probe.set_phase("slow_start");
     channel.burst(1, &[]);
+    (6..=9).for_each(|number| channel.acknowledge_only(number));
+    assert!(rate(&channel) < Rate::from_kbps(1_920));
     channel.acknowledge_only(10);
     // Packet 10 was sent after the first acknowledgement, so a round ends. It was acknowledged at once, which takes the
     // smoothed RTT to 7/8 of 100 ms.
