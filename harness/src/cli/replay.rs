@@ -7,7 +7,7 @@ use cc_algos::{Rate, Registry, Span};
 
 use super::error::CliError;
 use super::sweep::{SweepArgs, run_sweep};
-use crate::scenario::value::{AMOUNT_EXPECTED, Amount, parse_span};
+use crate::scenario::value::{AMOUNT_EXPECTED, Amount, MAX_SPAN, parse_span};
 use crate::scenario::{Balance, Dumbbell, Endpoints, Link, Prepared, Rivals, Scenario, Service, Topology, TraceOffset};
 use crate::workload::{Pattern, Player, Volume, Workload};
 
@@ -43,8 +43,8 @@ pub(super) struct Args {
 
 fn positive_span(text: &str) -> Result<Span, String> {
     parse_span(text)
-        .filter(|span| !span.is_zero())
-        .ok_or_else(|| "expected a time above zero such as 100us, 25ms or 1s".to_owned())
+        .filter(|span| !span.is_zero() && *span <= MAX_SPAN)
+        .ok_or_else(|| format!("expected a time above zero such as 100us, 25ms or 1s, at most {MAX_SPAN}"))
 }
 
 fn amount(text: &str) -> Result<Amount, String> {

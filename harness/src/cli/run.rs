@@ -29,7 +29,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "ALGO?KEY=VALUE")]
     rival: Option<String>,
     /// Seed of everything random.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     seed: u64,
     /// Print the whole record as JSON, histograms and time series included.
     #[arg(long)]

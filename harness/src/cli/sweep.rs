@@ -22,13 +22,13 @@ pub(super) struct SweepArgs {
     #[arg(long, value_name = "A,B?KEY=VALUE", value_delimiter = ',')]
     pub(super) algos: Vec<String>,
     /// Seeds of each cell, from 1 on [default: what each scenario says, 10 mostly].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(super) seeds: Option<u32>,
     /// The algorithm that others are compared with [default: the first scenario's].
     #[arg(long, value_name = "ALGO")]
     baseline: Option<String>,
     /// Runs at a time [default: one for each core].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     jobs: Option<NonZeroUsize>,
     /// Results folder [default: results/NAME, or results/NAME-2, ... if that is taken].
     #[arg(long, value_name = "DIR")]

@@ -49,7 +49,7 @@ enum Command {
         /// File to write; `.gz` at its end compresses it.
         output: PathBuf,
         /// Seed of everything random.
-        #[arg(long, value_name = "N", default_value_t = 1)]
+        #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
         seed: u64,
         /// Its format: mahimahi, csv or netem-json [default: by its name].
         #[arg(long, value_name = "FORMAT")]

@@ -160,9 +160,10 @@ impl<'a> Entry<'a> {
         parse(text).ok_or_else(|| self.expected(what))
     }
 
-    /// A time.
+    /// A time that a run can hold.
     pub(super) fn span(&self) -> Result<Span, ScenarioError> {
-        self.parsed("a time such as 100us, 25ms or 1s", value::parse_span)
+        let span = self.parsed("a time such as 100us, 25ms or 1s", value::parse_span)?;
+        if span <= value::MAX_SPAN { Ok(span) } else { Err(self.expected(&format!("at most {}", value::MAX_SPAN))) }
     }
 
     /// A time above zero.

@@ -44,6 +44,7 @@ const FAULTS: &[(&str, &str, &str)] = &[
     ("\"10s\"", "10", "x.toml:3: `duration`: expected a time such as 100us, 25ms or 1s, in quotes, found 10"),
     ("\"10s\"", "\"0s\"", "x.toml:3: `duration`: expected a time above zero, found \"0s\""),
     ("\"10s\"", "\"10 sec\"", "x.toml:3: `duration`: expected a time such as 100us, 25ms or 1s, found \"10 sec\""),
+    ("\"10s\"", "\"2592001s\"", "x.toml:3: `duration`: expected at most 2592000s, found \"2592001s\""),
     ("\"10s\"", "\"10s\"\nseeds = 0", "x.toml:4: `seeds`: expected a whole number from 1 to 100000, found 0"),
     ("\"10s\"", "\"10s\"\nseed = 3", "x.toml:4: `seed`: unknown key: did you mean `seeds`?"),
     ("\"10s\"", "\"10s\"\nzzz = 3", "x.toml:4: `zzz`: unknown key: expected one of name, duration, topology, "),
@@ -431,5 +432,31 @@ proptest! {
             Ok(read) => prop_assert_eq!(read, scenario),
             Err(error) => prop_assert!(false, "{error}\n{text}"),
         }
+    }
+}
+
+/// The documentation's code blocks of TOML, and all the rest.
+fn documentation() -> (Vec<&'static str>, &'static str) {
+    let text = include_str!("../../../docs/scenarios.md");
+    let blocks = text.split("```toml\n").skip(1).filter_map(|after| after.split("```").next());
+    (blocks.collect(), text)
+}
+
+#[test]
+fn the_documented_example_is_a_scenario() {
+    let (blocks, _) = documentation();
+    assert_eq!(blocks.len(), 1);
+    let scenario = parse(blocks[0]).unwrap();
+    assert_eq!(scenario.workloads.len(), 3);
+    Prepared::new(scenario, std::path::Path::new(".")).unwrap();
+}
+
+#[test]
+fn every_key_that_the_documented_example_prints_is_documented() {
+    let (blocks, text) = documentation();
+    let printed = parse(blocks[0]).unwrap().to_toml();
+    let keys = printed.lines().filter_map(|line| line.split_once(" = ")).map(|(key, _)| key);
+    for key in keys {
+        assert!(text.contains(&format!("`{key}`")) || text.contains(&format!("`{key} =")), "{key}");
     }
 }

@@ -5,6 +5,9 @@ use std::fmt;
 use cc_algos::registry::Value;
 use cc_algos::{Rate, Span};
 
+/// Longest time in a scenario: thirty days. Ours; simulated time itself ends after 213 days.
+pub const MAX_SPAN: Span = Span::from_secs(30 * 24 * 3_600);
+
 /// A size in bytes: `1500`, `64kB`, `1MB`.
 pub fn parse_bytes(text: &str) -> Option<u64> {
     match Value::Bytes(0).parse_as(text)? {

@@ -238,7 +238,7 @@ fn a_manifest_reads_back_the_same() {
 
 #[test]
 fn a_simulated_run_repeats_to_the_byte_and_leaves_requests_in_the_background() {
-    let text = Builtin::by_name("wan-web").unwrap().toml.replace("30s", "3s").replace("27s", "2s");
+    let text = Builtin::by_name("wan-web").unwrap().toml.replace("60s", "3s").replace("27s", "2s");
     let prepared = Prepared::new(Scenario::parse(&text, "x").unwrap(), Path::new(".")).unwrap();
     let registry = Registry::builtin();
     let request = PlanRequest { scenarios: vec![Arc::new(prepared)], ..request(1) };

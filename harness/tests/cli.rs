@@ -1,0 +1,143 @@
+//! The program from outside: exit codes, messages, streams, and folders that survive.
+
+mod common;
+
+use common::{Scratch, code, run, stderr, stdout};
+
+#[test]
+fn bad_input_is_exit_2_and_one_message_that_says_what_was_expected() {
+    let scratch = Scratch::new();
+    let bad_scenario = scratch.file("bad.toml", "name = \"x\"\nduraton = \"1s\"\n");
+    let text = scratch.file("text.csv", "time_s,rate_mbps\n0,fast\n1,2\n");
+    let backwards = scratch.file("back.down", "5\n3\n");
+    let empty = scratch.file("empty.down", "");
+    let taken = scratch.file("taken/thesis.tex", "");
+    let taken_folder = taken.rsplit_once('/').unwrap().0.to_owned();
+    let cases: &[(&[&str], &str)] = &[
+        (&["shootout", "quik"], "no scenario is called `quik`: did you mean `quick`?"),
+        (&["shootout", "--algos", "cubik"], "unknown algorithm `cubik`: did you mean `cubic`?"),
+        (&["shootout", "--algos", "cubic?bata=0.5"], "`cubic` has no parameter `bata`: did you mean `beta`?"),
+        (&["shootout", "--algos", "cubic?beta=7"], "`cubic?beta=7`: expected "),
+        (&["shootout", "--algos", "cubic,cubic"], "algorithm `cubic` is named twice"),
+        (&["shootout", "--seeds", "0"], "'--seeds <N>'"),
+        (&["shootout", "--jobs", "0"], "'--jobs <N>'"),
+        (&["shootout", "--shard", "5/4"], "expected part i of n as `i/n`, such as 1/4"),
+        (&["shootout", "--resume"], "--out <DIR>"),
+        (
+            &["shootout", "wan-bulk", "--baseline", "dctcp", "--algos", "cubic"],
+            "baseline `dctcp` is not among the algorithms: cubic",
+        ),
+        (&["shootout", "wan-bulk", "--out", &taken_folder], "is not empty and holds no manifest.json"),
+        (&["shootout", "wan-bulk", "--out", &taken], "cannot make folder "),
+        (&["shootout", &bad_scenario], "bad.toml:2: `duraton`: unknown key: did you mean `duration`?"),
+        (&["shootout", "no/such.toml"], "no/such.toml: cannot read the scenario: "),
+        (&["shoot"], "shootout"),
+        (&["run", "wan-bulk", "--algo", "bbr9"], "unknown algorithm `bbr9`"),
+        (&["run", "wan-bulk", "--rival", "cubic"], "scenario `wan-bulk` has no rival: leave --rival out"),
+        (&["run", "wan-bulk", "--seed", "-1"], "invalid value '-1' for '--seed <N>'"),
+        (&["replay", &text], "text.csv:2: "),
+        (&["replay", &backwards], "back.down:2: time goes backwards"),
+        (&["replay", &empty], "empty.down: empty"),
+        (&["replay", "sample:lti"], "unknown sample `lti`: did you mean `lte`?"),
+        (&["replay", "no-such-file"], "no-such-file: "),
+        (&["replay", "sample:lte", "--rtt", "40"], "expected a time above zero such as 100us, 25ms or 1s"),
+        (&["replay", "sample:lte", "--rtt", "0ms"], "expected a time above zero"),
+        (&["replay", "sample:lte", "--queue", "many"], "expected an amount such as 1bdp, 100kB or 100packets"),
+        (&["list", "algorithms"], "algos"),
+        (&["list", "algos", "cubik"], "nothing is called `cubik`: did you mean `cubic`?"),
+        (&["trace", "info", &backwards], "back.down:2: time goes backwards"),
+        (&["trace", "generate", "lti", "x.csv"], "lti"),
+        (&["report", "no-such-folder"], "cannot read no-such-folder/manifest.json: "),
+        (&["report", "a", "b"], "several folders need --out"),
+        (&["compare", "no-such", "folder"], "no-such"),
+    ];
+    for (args, expected) in cases {
+        let output = run(&scratch, args);
+        let message = stderr(&output);
+        assert_eq!(code(&output), 2, "{args:?}: {message}");
+        assert!(message.contains(expected), "{args:?}: {message}");
+        assert!(!message.contains("panicked"), "{args:?}: {message}");
+        assert_eq!(stdout(&output), "", "{args:?}");
+    }
+    assert!(!scratch.path("results").exists(), "nothing is written before the input is known to be good");
+}
+
+#[test]
+fn help_and_version_are_good_and_go_to_stdout() {
+    let scratch = Scratch::new();
+    for args in [&["--help"][..], &["shootout", "--help"], &["trace", "convert", "--help"], &["--version"]] {
+        let output = run(&scratch, args);
+        assert_eq!(code(&output), 0, "{args:?}");
+        assert!(stdout(&output).contains("cwndtunnel"), "{args:?}");
+    }
+}
+
+#[test]
+fn every_list_has_entries_and_is_also_json() {
+    let scratch = Scratch::new();
+    for what in ["algos", "suites", "scenarios", "topologies", "workloads", "balancers", "traces"] {
+        let lines = stdout(&run(&scratch, &["list", what])).lines().count();
+        let json: serde_json::Value = serde_json::from_str(&stdout(&run(&scratch, &["list", what, "--json"]))).unwrap();
+        assert!(lines >= 2, "{what}");
+        assert_eq!(json.as_array().unwrap().len(), lines, "{what}");
+    }
+}
+
+#[test]
+fn a_printed_scenario_is_one_to_start_from() {
+    let scratch = Scratch::new();
+    let toml = stdout(&run(&scratch, &["list", "scenarios", "wan-bulk"]));
+    let mine = scratch.file("mine.toml", &toml.replace("\"20s\"", "\"1s\"").replace("wan-bulk", "mine"));
+    let output = run(&scratch, &["run", &mine, "--algo", "cubic?beta=0.5", "--json"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let record: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert!(stdout(&output).contains("cubic?beta=0.5"), "{record}");
+}
+
+#[test]
+fn one_run_prints_a_table_and_writes_qlog_and_repeats_to_the_byte() {
+    let scratch = Scratch::new();
+    let tiny = scratch.tiny_scenario();
+    let qlog = scratch.path("run.qlog");
+    let output = run(&scratch, &["run", &tiny, "--seed", "3", "--qlog", qlog.to_str().unwrap()]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(stdout(&output).contains("newreno"));
+    assert!(std::fs::read_to_string(&qlog).unwrap().contains("qlog"));
+    let json = || stdout(&run(&scratch, &["run", &tiny, "--seed", "3", "--json"]));
+    assert!(json() == json());
+}
+
+#[test]
+fn the_algorithm_meets_a_rival_where_the_scenario_has_one() {
+    let scratch = Scratch::new();
+    let toml = stdout(&run(&scratch, &["list", "scenarios", "coexist-deep"]));
+    let mine = scratch.file("mine.toml", &toml.replace("\"60s\"", "\"2s\""));
+    let output = run(&scratch, &["run", &mine, "--algo", "newreno", "--rival", "cubic"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(stdout(&output).contains("rival cubic"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let scratch = Scratch::new();
+    let mut child =
+        scratch.command(&["list", "scenarios", "--json"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn traces_are_told_converted_generated_and_plotted() {
+    let scratch = Scratch::new();
+    let good = |args: &[&str]| {
+        let output = run(&scratch, args);
+        assert_eq!(code(&output), 0, "{args:?}: {}", stderr(&output));
+        stdout(&output)
+    };
+    good(&["trace", "generate", "constant?rate_bps=12000000", "flat.csv", "--seed", "2"]);
+    good(&["trace", "convert", "flat.csv", "flat.down.gz", "--to", "mahimahi"]);
+    let (csv, gz) = (good(&["trace", "info", "flat.csv"]), good(&["trace", "info", "flat.down.gz"]));
+    assert!(csv.contains("12") && gz.contains("12"), "{csv}{gz}");
+    good(&["trace", "plot", "sample:lte", "lte.svg"]);
+    assert!(std::fs::read_to_string(scratch.path("lte.svg")).unwrap().contains("<svg"));
+}
