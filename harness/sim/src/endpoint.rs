@@ -40,6 +40,8 @@ pub(crate) struct SendingEnd {
     pub(crate) count: SendCount,
     /// The pending wake-up: the earliest of those in the event queue that is still meant.
     pub(crate) wake_at: SimTime,
+    /// The port by which the host's packets leave.
+    pub(crate) port: u32,
     flow: u32,
     destination: u32,
     mtu: u32,
@@ -60,6 +62,7 @@ impl SendingEnd {
             source: Source::new(spec.load, route.now, spec.stop, payload),
             count: SendCount::default(),
             wake_at: SimTime::MAX,
+            port: spec.source.0,
             flow,
             destination: spec.destination.0,
             mtu: u32::try_from(endpoints.sender.mtu).unwrap_or(u32::MAX),
@@ -163,17 +166,17 @@ impl SendingEnd {
         }
     }
 
-    /// Reads a little of what an acknowledgement needs, so that it is near when it is needed. The value means nothing.
+    /// Reads a little of each part that an acknowledgement needs, so that it is near when it is needed. The value means
+    /// nothing.
     #[inline]
     pub(crate) fn touch(&self) -> u64 {
-        self.sender.largest_acked(PATH).unwrap_or_default() ^ self.sender.next_packet_number(PATH) ^ self.count.bytes
+        self.sender.touch(PATH) ^ self.source.touch() ^ self.count.bytes ^ self.wake_at.as_picos()
     }
 
-    /// As [`SendingEnd::touch`], for what stands behind pointers.
+    /// As [`SendingEnd::touch`], for what stands behind pointers, if `largest` is acknowledged.
     #[inline]
-    pub(crate) fn touch_behind(&self) -> u64 {
-        let oldest = self.sender.oldest_in_flight(PATH).map_or(0, |chunk| chunk.offset);
-        self.sender.controller(PATH).window() ^ oldest
+    pub(crate) fn touch_behind(&self, largest: u64) -> u64 {
+        self.sender.touch_packet(PATH, largest) ^ self.sender.controller(PATH).window()
     }
 
     /// When this end must be woken, given when its gate opens.
@@ -218,6 +221,8 @@ pub(crate) struct ReceivingEnd {
     /// Length of the stream, once a packet that ends it has arrived.
     final_size: Option<u64>,
     pub(crate) wake_at: SimTime,
+    /// The port by which the host's packets leave.
+    pub(crate) port: u32,
     flow: u32,
     source: u32,
     acks_sent: u64,
@@ -232,22 +237,24 @@ impl ReceivingEnd {
             delivered: 0,
             final_size: None,
             wake_at: SimTime::MAX,
+            port: spec.destination.0,
             flow,
             source: spec.source.0,
             acks_sent: 0,
         }
     }
 
-    /// Reads a little of what a packet needs, so that it is near when it is needed. The value means nothing.
+    /// Reads a little of each part that a packet needs, so that it is near when it is needed. The value means nothing.
     #[inline]
     pub(crate) fn touch(&self) -> u64 {
-        self.delivered ^ u64::from(self.receiver.ack_owed())
+        self.receiver.touch() ^ self.delivered ^ self.received.range_count() as u64 ^ self.wake_at.as_picos()
     }
 
     /// As [`ReceivingEnd::touch`], for what stands behind pointers.
     #[inline]
     pub(crate) fn touch_behind(&self) -> u64 {
-        self.received.last().map_or(0, |range| range.end)
+        let timeout = self.receiver.next_timeout().map_or(0, Timestamp::as_nanos);
+        self.received.last().map_or(timeout, |range| range.end ^ timeout)
     }
 
     /// A packet of the sender arrived.

@@ -19,12 +19,14 @@ const MAX_SAMPLED_FLOWS: usize = 64;
 /// Significant digits of the delay histograms.
 const DIGITS: u8 = 3;
 
-/// One-way delay of a packet over empty queues: a constant and a part proportional to its size.
+/// One-way delay of a flow's packets over empty queues: a constant and a part proportional to their size.
 #[derive(Clone, Copy, Debug)]
 struct BaseDelay {
     picos: u64,
     /// Picoseconds per byte, in 256ths.
     slope: u64,
+    /// Place of the flow's histograms.
+    slot: u32,
 }
 
 impl BaseDelay {
@@ -41,9 +43,8 @@ struct Watched {
 
 /// Measurements under way.
 pub(crate) struct Measures {
+    /// By flow.
     base: Vec<BaseDelay>,
-    /// Place of each flow's histograms in `delays`.
-    slots: Vec<u32>,
     delays: Vec<DelayOutcome>,
     watched: Vec<Watched>,
     samples: Vec<Sample>,
@@ -53,30 +54,35 @@ impl Measures {
     pub(crate) fn new(experiment: &Experiment, wiring: &Wiring<'_>) -> Self {
         let mtu = experiment.endpoints.sender.mtu as u32;
         let mut delays: Vec<DelayOutcome> = Vec::new();
-        let mut slots = Vec::new();
         let mut base = Vec::new();
         for flow in &experiment.flows {
             let path = wiring.path(flow.source, &framing::probe(flow.destination, mtu));
             let crossing = |bytes| path.iter().map(|port| wiring.ports[*port].crossing(bytes)).sum::<u64>();
             let picos = crossing(0);
-            base.push(BaseDelay { picos, slope: ((crossing(mtu) - picos) << 8) / u64::from(mtu) });
             let key = (flow.contestant, flow.group);
             let slot = delays.iter().position(|delay| (delay.contestant, delay.group) == key).unwrap_or_else(|| {
                 delays.push(empty_delays(key.0, key.1));
                 delays.len() - 1
             });
-            slots.push(slot as u32);
+            let slope = ((crossing(mtu) - picos) << 8) / u64::from(mtu);
+            base.push(BaseDelay { picos, slope, slot: slot as u32 });
         }
-        Self { base, slots, delays, watched: watch(wiring), samples: Vec::new() }
+        Self { base, delays, watched: watch(wiring), samples: Vec::new() }
+    }
+
+    /// Reads a little of what [`Measures::delay`] needs for a flow. The value means nothing.
+    #[inline]
+    pub(crate) fn touch(&self, flow: u32) -> u64 {
+        self.base[flow as usize].picos
     }
 
     /// A data packet arrived.
     #[inline]
     pub(crate) fn delay(&mut self, packet: &Packet, now: SimTime) {
-        let flow = packet.flow as usize;
+        let base = &self.base[packet.flow as usize];
         let one_way = now.picos_since(packet.sent_at);
-        let queueing = one_way.saturating_sub(self.base[flow].of(packet.bytes));
-        let delays = &mut self.delays[self.slots[flow] as usize];
+        let queueing = one_way.saturating_sub(base.of(packet.bytes));
+        let delays = &mut self.delays[base.slot as usize];
         delays.one_way.saturating_record(one_way / 1_000);
         delays.queueing.saturating_record(queueing / 1_000);
     }
@@ -187,7 +193,7 @@ mod tests {
     #[test]
     fn the_base_delay_is_linear_in_the_size() {
         // 80 ps a byte at 100 Gb/s over two links: 160.
-        let base = BaseDelay { picos: 2_000_000, slope: 160 << 8 };
+        let base = BaseDelay { picos: 2_000_000, slope: 160 << 8, slot: 0 };
         assert_eq!(base.of(1_500), 2_240_000);
         assert_eq!(base.of(0), 2_000_000);
     }

@@ -5,8 +5,9 @@ use transport::wire::AckFrame;
 
 use crate::time::SimTime;
 
-/// A packet under way: 64 bytes, so that a hop touches one cache line. What does not fit stands in side pools.
+/// A packet under way: 64 bytes, aligned, so that a hop touches one cache line. What does not fit stands in side pools.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct Packet {
     pub(crate) flow: u32,
     pub(crate) destination: u32,
@@ -68,6 +69,13 @@ impl Arena {
     #[inline]
     pub(crate) fn touch(&self, handle: u32) -> u64 {
         self.peek(handle).map_or(0, |packet| packet.packet_number)
+    }
+
+    /// As [`Arena::touch`], for an ACK frame.
+    #[inline]
+    pub(crate) fn touch_ack(&self, frame: u32) -> u64 {
+        let ack = self.ack(frame);
+        ack.largest ^ ack.ecn.map_or(0, |ecn| ecn.ce) ^ ack.ranges.len() as u64 ^ ack.ack_delay.as_nanos()
     }
 
     #[inline]

@@ -1,5 +1,7 @@
 //! The run itself: events in order, packets from node to node.
 
+mod ahead;
+
 use cc_algos::{Oracle, PathId, Setup, Span, Timestamp};
 use transport::flow::Workspace;
 
@@ -29,9 +31,6 @@ pub fn run(experiment: &Experiment) -> Result<Outcome, SimError> {
     simulation.run()?;
     Ok(simulation.finish())
 }
-
-/// Ports from which on a network does not fit the nearer caches.
-const LARGE_NETWORK: usize = 1_024;
 
 /// How far a flow has come.
 enum Stage {
@@ -105,7 +104,7 @@ impl<'a> Simulation<'a> {
                 if !self.events.open_next_slot() {
                     break;
                 }
-                self.touch_upcoming();
+                self.read_ahead();
                 continue;
             };
             if at > end {
@@ -119,57 +118,6 @@ impl<'a> Simulation<'a> {
             self.now = end;
         }
         Ok(())
-    }
-
-    /// Reads what the events of the slot just opened will need. The reads of different events do not wait for each other as
-    /// their handling does, so that a network too large for the cache costs a few trips to memory per slot and not per
-    /// event. Each round follows pointers that the round before has fetched.
-    fn touch_upcoming(&self) {
-        if self.ports.len() < LARGE_NETWORK {
-            return;
-        }
-        let heads = || {
-            self.events.upcoming().filter_map(|action| match action {
-                Action::Head { port, packet } => Some((port as usize, packet)),
-                _ => None,
-            })
-        };
-        let mut sum = 0;
-        for (port, packet) in heads() {
-            sum ^= self.ports[port].touch() ^ self.arena.touch(packet);
-        }
-        for (port, packet) in heads() {
-            let Some(packet) = self.arena.peek(packet) else { continue };
-            sum ^= self.ports[port].touch_behind();
-            sum ^= match self.ends[port] {
-                Node::Switch(switch) => self.ports[self.wiring.router.route(switch, packet) as usize].touch(),
-                Node::Host(_) => self.touch_ends(packet, |sending| sending.touch(), |receiving| receiving.touch()),
-            };
-        }
-        for (port, packet) in heads() {
-            let Some(packet) = self.arena.peek(packet) else { continue };
-            sum ^= match self.ends[port] {
-                Node::Switch(switch) => self.ports[self.wiring.router.route(switch, packet) as usize].touch_behind(),
-                Node::Host(_) => {
-                    self.touch_ends(packet, |sending| sending.touch_behind(), |receiving| receiving.touch_behind())
-                }
-            };
-        }
-        std::hint::black_box(sum);
-    }
-
-    /// Touches the end of a flow that a packet has reached.
-    fn touch_ends(
-        &self,
-        packet: &Packet,
-        sending: impl FnOnce(&SendingEnd) -> u64,
-        receiving: impl FnOnce(&ReceivingEnd) -> u64,
-    ) -> u64 {
-        match (&self.flows[packet.flow as usize], packet.body) {
-            (Stage::Active(ends), Body::Ack { frame }) => sending(&ends.0) ^ self.arena.ack(frame).largest,
-            (Stage::Active(ends), _) => receiving(&ends.1),
-            _ => 0,
-        }
     }
 
     #[inline]
@@ -262,9 +210,10 @@ impl<'a> Simulation<'a> {
             receiving.wake_at = at;
             self.events.push(at.max(self.now), Action::WakeReceiver { flow });
         }
+        let port = receiving.port;
         let Some(packet) = ack else { return Ok(()) };
         self.check_wire(packet)?;
-        self.offer(self.experiment.flows[flow as usize].destination.0, packet);
+        self.offer(port, packet);
         Ok(())
     }
 
@@ -323,14 +272,14 @@ impl<'a> Simulation<'a> {
 
     /// Sends what may be sent, then arranges the sender's next wake-up or ends the flow.
     fn pump(&mut self, flow: u32) -> Result<(), SimError> {
-        let source = self.experiment.flows[flow as usize].source.0;
         let gate_opens = loop {
             let Stage::Active(ends) = &mut self.flows[flow as usize] else { return Ok(()) };
             let mut desk = Desk { now: self.now, arena: &mut self.arena, work: &mut self.work };
             match ends.0.poll(&mut desk) {
                 Poll::Packet(packet) => {
+                    let port = ends.0.port;
                     self.check_wire(packet)?;
-                    self.offer(source, packet);
+                    self.offer(port, packet);
                 }
                 Poll::Idle => break None,
                 Poll::Blocked(until) => break until,

@@ -107,6 +107,12 @@ impl Source {
         }
     }
 
+    /// Reads a little of each part; see [`SendingEnd::touch`](crate::endpoint::SendingEnd::touch).
+    #[inline]
+    pub(crate) fn touch(&self) -> u64 {
+        self.next ^ self.acked.range_count() as u64 ^ self.again.len() as u64
+    }
+
     /// What the next packet carries: first what was lost, then what is new.
     pub(crate) fn peek(&mut self) -> Option<Chunk> {
         while let Some(chunk) = self.again.front() {

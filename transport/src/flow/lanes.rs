@@ -66,6 +66,12 @@ impl Lanes {
         }
     }
 
+    /// One field of each part; see [`Sender::touch`](super::Sender::touch).
+    #[inline]
+    pub(crate) fn touch(&self) -> usize {
+        self.lanes.len() + self.advanced.len() + self.sweep_at
+    }
+
     /// The lane of an entropy, made if there is none.
     #[inline]
     pub(crate) fn of(&mut self, entropy: Entropy) -> LaneId {

@@ -166,6 +166,20 @@ impl<C: Copy> Ledger<C> {
         self.in_flight_packets
     }
 
+    /// One field of each part; see [`Sender::touch`](super::Sender::touch).
+    #[inline]
+    pub(crate) fn touch(&self) -> u64 {
+        let counts = self.known.range_count() + self.ghosts.len() + self.skipped.len() + self.lanes.touch();
+        counts as u64 ^ self.next_number() ^ self.in_flight_packets
+    }
+
+    /// One field of each cache line that an entry may span.
+    #[inline]
+    pub(crate) fn touch_packet(&self, number: u64) -> u64 {
+        let entry = number.checked_sub(self.base).and_then(|index| self.ring.get(index as usize));
+        entry.map_or(0, |entry| entry.sent_at.as_nanos() ^ entry.at_send.delivered ^ u64::from(entry.seq))
+    }
+
     /// Remembers a packet that counts as in flight. Its tag is set by [`Ledger::set_newest_tag`].
     pub(crate) fn push(&mut self, packet: NewPacket<C>) -> u64 {
         let packet_number = self.next_number();

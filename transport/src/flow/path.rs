@@ -354,6 +354,22 @@ impl<C: Content> Path<C> {
         }
     }
 
+    /// One field of each part, or two if it is long; see [`Sender::touch`](super::Sender::touch).
+    #[inline]
+    pub(super) fn touch(&self) -> u64 {
+        self.ledger.touch()
+            ^ self.rtt.smoothed().as_nanos()
+            ^ self.largest_acked.unwrap_or_default()
+            ^ self.pacer.as_ref().map_or(0, Pacer::burst_bytes)
+            ^ self.detector.touch()
+            ^ self.delivery.delivered()
+            ^ u64::from(self.ecn.listens())
+            ^ self.spacing.between
+            ^ self.totals.acked.bytes
+            ^ self.totals.probe_timeouts
+            ^ self.mtu
+    }
+
     /// How long a late acknowledgement of a lost packet is waited for: three probe timeouts (ours, in line with RFC 9000,
     /// section 10.2, which keeps connection state as long for stragglers).
     pub(super) fn late_window(&self) -> Span {

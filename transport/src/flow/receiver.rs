@@ -269,6 +269,13 @@ impl Receiver {
         }
     }
 
+    /// Reads a little of each part, and says nothing by the result; see [`Sender::touch`](super::Sender::touch).
+    #[inline]
+    pub fn touch(&self) -> u64 {
+        let largest = self.largest.as_ref().map_or(0, |largest| largest.packet_number);
+        largest ^ self.received.range_count() as u64 ^ self.floor ^ self.counts.ce ^ u64::from(self.unacknowledged)
+    }
+
     /// The policy.
     pub fn policy(&self) -> &dyn ReceiverPolicy {
         &*self.policy

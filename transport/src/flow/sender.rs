@@ -191,6 +191,19 @@ impl<C: Content> Sender<C> {
         self.path(path).stats()
     }
 
+    /// Reads a little of each part of a path that an acknowledgement needs, and says nothing by the result. For a driver
+    /// that has more flows than the cache holds, and knows whose turn comes next.
+    #[inline]
+    pub fn touch(&self, path: PathId) -> u64 {
+        self.path(path).touch()
+    }
+
+    /// As [`Sender::touch`], for what is kept of the packet of that number.
+    #[inline]
+    pub fn touch_packet(&self, path: PathId, packet_number: u64) -> u64 {
+        self.path(path).ledger.touch_packet(packet_number)
+    }
+
     /// What this sender was made from.
     pub const fn config(&self) -> &SenderConfig {
         &self.config

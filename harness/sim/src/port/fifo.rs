@@ -17,7 +17,17 @@ pub(crate) struct FifoPort {
     departed: u32,
     queue_drops: u32,
     capacity: Capacity,
-    guard: Option<Box<Guard>>,
+    marking: Marking,
+    /// Packets marked by a threshold.
+    threshold_marks: u64,
+}
+
+/// What happens to packets that fit.
+enum Marking {
+    None,
+    /// Marked at enqueue if the backlog is above so many bytes: the common case, spared a trip to [`Guard`].
+    Threshold(u64),
+    Guard(Box<Guard>),
 }
 
 /// What only some ports have.
@@ -32,19 +42,21 @@ struct Guard {
 impl FifoPort {
     pub(super) fn new(id: u32, plan: &PortPlan<'_>, capacity: Capacity, seed: u64) -> Result<Self, SpecError> {
         let link = plan.link;
-        let guard = if link.marking == MarkingSpec::None && link.policer.is_none() {
-            None
-        } else {
-            Some(Box::new(Guard {
+        let marking = match link.marking {
+            MarkingSpec::None if link.policer.is_none() => Marking::None,
+            MarkingSpec::Threshold { bytes } if link.policer.is_none() && link.mark_at == MarkAt::Enqueue => {
+                Marking::Threshold(bytes)
+            }
+            _ => Marking::Guard(Box::new(Guard {
                 marker: Marker::new(link.marking, rng::stream(seed, "marker", u64::from(id)))?,
                 mark_at: link.mark_at,
                 marks: 0,
                 policer: link.policer.map(Policer::new).transpose()?,
                 policer_drops: 0,
-            }))
+            })),
         };
         let wire = Wire::new(id, plan, seed)?;
-        Ok(Self { wire, backlog: Gauge::default(), departed: 0, queue_drops: 0, capacity, guard })
+        Ok(Self { wire, backlog: Gauge::default(), departed: 0, queue_drops: 0, capacity, marking, threshold_marks: 0 })
     }
 
     #[inline]
@@ -58,8 +70,20 @@ impl FifoPort {
             scene.arena.discard(packet);
             return;
         }
-        if self.guard.is_some() && !self.pass_guard(packet, bytes, scene) {
-            return;
+        match self.marking {
+            Marking::None => {}
+            Marking::Threshold(bytes) => {
+                let backlog = self.backlog.value;
+                if backlog > bytes && scene.arena.get(packet).ecn.is_capable() {
+                    self.threshold_marks += 1;
+                    mark(scene.arena, packet);
+                }
+            }
+            Marking::Guard(_) => {
+                if !self.pass_guard(packet, bytes, scene) {
+                    return;
+                }
+            }
         }
         if self.wire.send(scene.now, packet, bytes, scene).is_some() {
             self.backlog.set(scene.now, self.backlog.value + u64::from(bytes));
@@ -75,7 +99,11 @@ impl FifoPort {
     /// What stands behind pointers.
     #[inline]
     pub(super) fn touch_behind(&self) -> u64 {
-        self.wire.touch_ring() ^ self.guard.as_ref().map_or(0, |guard| guard.marks)
+        let guard = match &self.marking {
+            Marking::Guard(guard) => guard.marks,
+            Marking::None | Marking::Threshold(_) => 0,
+        };
+        self.wire.touch_ring() ^ guard
     }
 
     #[inline]
@@ -87,13 +115,16 @@ impl FifoPort {
 
     pub(super) fn counters(&mut self, now: SimTime, arena: &mut Arena) -> Counters {
         self.replay(now, arena);
-        let guard = self.guard.as_ref();
+        let (policer_drops, marks) = match &self.marking {
+            Marking::Guard(guard) => (guard.policer_drops, guard.marks),
+            Marking::None | Marking::Threshold(_) => (0, self.threshold_marks),
+        };
         let waiting = self.wire.ring.len() as u64 - u64::from(self.departed);
         let unsent = Unsent { packets: waiting, bytes: self.backlog.value };
         Counters {
             queue_drops: u64::from(self.queue_drops),
-            policer_drops: guard.map_or(0, |guard| guard.policer_drops),
-            marks: guard.map_or(0, |guard| guard.marks),
+            policer_drops,
+            marks,
             ..Counters::of(&self.wire, unsent, &self.backlog, now)
         }
     }
@@ -106,7 +137,9 @@ impl FifoPort {
             self.departed += 1;
             let left = self.backlog.value - u64::from(bytes);
             self.backlog.set(departs, left);
-            if let Some(guard) = self.guard.as_mut().filter(|guard| packet != LOST && guard.mark_at == MarkAt::Dequeue)
+            if let Marking::Guard(guard) = &mut self.marking
+                && packet != LOST
+                && guard.mark_at == MarkAt::Dequeue
                 && guard.marker.mark(left, arena.get(packet).ecn) == Verdict::Mark
             {
                 guard.marks += 1;
@@ -117,7 +150,7 @@ impl FifoPort {
 
     /// Policer, then marker at enqueue; `false` if either dropped the packet.
     fn pass_guard(&mut self, packet: u32, bytes: u32, scene: &mut Scene<'_>) -> bool {
-        let Some(guard) = self.guard.as_mut() else { return true };
+        let Marking::Guard(guard) = &mut self.marking else { return true };
         let admit = guard.policer.as_mut().map_or(Admit::Pass, |policer| policer.admit(scene.now, bytes));
         let ecn = scene.arena.get(packet).ecn;
         let verdict = match admit {

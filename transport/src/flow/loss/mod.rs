@@ -131,6 +131,11 @@ impl Detector {
         }
     }
 
+    /// Which policy it is, as a number: reading it fetches the detector.
+    pub(super) const fn touch(&self) -> u64 {
+        self.probes() as u64
+    }
+
     /// Something was acknowledged.
     pub(super) fn on_acked(&mut self, acked: &Acked) {
         match self {
