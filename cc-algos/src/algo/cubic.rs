@@ -33,6 +33,7 @@
 //! | `ssthresh` | `beta * flight_size` | `beta * cwnd`, which only grows when it is used (allowed there for that case) |
 //! | a timeout (section 4.8) | TCP's retransmission timeout | persistent congestion (RFC 9002, section 7.6) |
 //! | growth on an ACK of more than a window | not considered | up to `target`, not past it |
+//! | marks that go on at a window of one packet | the sending rate must fall further | it stays |
 //! | a loss below `min_window` after marks | `cwnd` is at least 2 | `cwnd` does not rise by a loss |
 //! | several losses in a recovery | "the loss is confirmed to be spurious" | undone when all of them are, and nothing was marked |
 //! | a clock that stood still | | from the first ACK that may not grow the window to the next that may |
@@ -96,6 +97,11 @@ impl CubicParams {
         InvalidParam::unless(self.c > 0.0 && self.c.is_finite(), "c", "a positive number")?;
         InvalidParam::unless(self.initial_window > 0, "initial_window", "at least one packet")?;
         InvalidParam::unless(self.min_window > 0, "min_window", "at least one packet")
+    }
+
+    fn first_slow_start(&self) -> Option<HyStart> {
+        let sending = if self.paced { Sending::Paced } else { Sending::Bursts };
+        self.hystart.then(|| HyStart::new(sending))
     }
 
     /// Reno's increase at CUBIC's decrease with the same average window (RFC 9438, section 4.3).
@@ -174,12 +180,11 @@ impl Cubic {
     /// If a parameter is out of its range.
     pub fn new(params: CubicParams, setup: &Setup) -> Result<Self, InvalidParam> {
         params.validate()?;
-        let sending = if params.paced { Sending::Paced } else { Sending::Bursts };
         Ok(Self {
             alpha: params.alpha(),
             window: RenoWindow::new(setup, Sizes { initial: params.initial_window, min: params.min_window }),
             recovery: Recovery::default(),
-            hystart: params.hystart.then(|| HyStart::new(sending)),
+            hystart: params.first_slow_start(),
             w_max: None,
             cwnd_prior: None,
             epoch: None,
@@ -247,6 +252,7 @@ impl Cubic {
     fn restart(&mut self) {
         self.window.restart();
         self.recovery.forget();
+        self.hystart = self.params.first_slow_start();
         self.w_max = None;
         self.cwnd_prior = None;
         self.saved = None;

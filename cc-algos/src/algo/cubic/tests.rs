@@ -346,6 +346,20 @@ fn a_new_path_forgets_plateau_and_epoch() {
 }
 
 #[test]
+fn a_new_path_has_a_first_slow_start_of_its_own() {
+    let mut flow = Driver::new(Cubic::new(CubicParams::default(), &setup()).unwrap());
+    flow.rounds(3);
+    flow.rtt += Span::from_millis(20);
+    flow.rounds(6);
+    assert!(flow.controller.state().ssthresh.is_some(), "HyStart++ ended the one on the old path");
+    flow.signal(&Signal::PathChange { path: crate::PathId(0), change: PathChange::Migrated });
+    // An RTT that would be a rise, were it measured against the old path's.
+    flow.rtt = Span::from_millis(200);
+    flow.rounds(3);
+    assert_eq!((flow.packets(), flow.controller.state().phase), (80, "slow_start"));
+}
+
+#[test]
 fn cubes_of_any_time_and_windows_beyond_53_bits_stay_finite() {
     // (window bytes, seconds since the epoch began): 15 974 185 s overflow a 64-bit cube in nanosecond-like units.
     for window in [1, MTU, 1 << 53, (1 << 53) + 1, u64::MAX] {
