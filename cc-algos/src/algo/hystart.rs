@@ -16,6 +16,7 @@
 //! | | RFC 9406 | here |
 //! |---|---|---|
 //! | end of a round | `windowEnd`, a sequence number | a send time, which several paths can share |
+//! | end of the first round | `SND.NXT` when it begins | what was sent when the first acknowledgement came |
 //! | `CSS_GROWTH_DIVISOR` | rounds down at each ACK | carries the remainder |
 //! | RTT | with the acknowledgement delay, as TCP sees it | without it, as far as that is credible |
 
@@ -67,7 +68,8 @@ enum Phase {
 pub struct HyStart {
     sending: Sending,
     phase: Phase,
-    round: RoundCounter,
+    /// `None` until something was acknowledged: the first round is the first flight, whose packets queue behind each other.
+    round: Option<RoundCounter>,
     last_min: Option<Span>,
     current_min: Option<Span>,
     samples: u32,
@@ -81,7 +83,7 @@ impl HyStart {
         Self {
             sending,
             phase: Phase::Standard,
-            round: RoundCounter::new(0),
+            round: None,
             last_min: None,
             current_min: None,
             samples: 0,
@@ -116,7 +118,8 @@ impl HyStart {
         if let Some(rtt) = flight.latest_rtt.filter(|_| feedback.rtt.is_some()) {
             self.on_sample(rtt);
         }
-        if self.round.on_acked(newest.sent_at.as_nanos(), feedback.now.as_nanos()) {
+        let now = feedback.now.as_nanos();
+        if self.round.get_or_insert(RoundCounter::new(now)).on_acked(newest.sent_at.as_nanos(), now) {
             return self.on_round_end();
         }
         Advice::Stay
@@ -170,7 +173,7 @@ mod tests {
     impl Rounds {
         fn new() -> Self {
             let mut hystart = HyStart::new(Sending::Paced);
-            hystart.round = RoundCounter::new(at(1_000).as_nanos());
+            hystart.round = Some(RoundCounter::new(at(1_000).as_nanos()));
             Self { hystart, round: 1 }
         }
 
@@ -209,6 +212,23 @@ mod tests {
             above.round(9, Span::from_millis(base + rise) + Span::from_micros(500));
             assert!(above.hystart.is_conservative(), "{base} ms");
         }
+    }
+
+    #[test]
+    fn the_queue_that_the_first_flight_makes_for_itself_is_no_rise() {
+        // Ten packets sent at once over 1 Mb/s: each waits 12 ms for the one before, far more than the threshold of 4 ms.
+        let mut rounds = Rounds { hystart: HyStart::new(Sending::Paced), round: 1 };
+        for packet in 0..10 {
+            let rtt = Span::from_millis(10 + 12 * packet);
+            assert_eq!(rounds.ack(at(0), at(0) + rtt, rtt), Advice::Stay);
+        }
+        assert!(!rounds.hystart.is_conservative());
+        // Another flight, sent on the first acknowledgement, is measured against the smallest RTT of the first. Its first
+        // acknowledgement still belongs to that round.
+        for packet in 0..10 {
+            rounds.ack(at(10), at(130 + packet), Span::from_millis(120));
+        }
+        assert!(rounds.hystart.is_conservative());
     }
 
     #[test]
