@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! once a window    M = bytes marked / bytes acked;  alpha = (1 - g) alpha + g M
-//! mark             cwnd = cwnd (1 - alpha / 2)                      once a round trip
+//! mark             ssthresh = cwnd = cwnd (1 - alpha / 2)           once a round trip
 //! loss             ssthresh = cwnd = cwnd / 2                       once a round trip
 //! otherwise        Reno's slow start and congestion avoidance; the first mark ends slow start
 //! ```
@@ -13,7 +13,7 @@
 //! | parameter | unit | default | origin |
 //! |---|---|---|---|
 //! | `g` | weight of the newest window | 1/16 | RFC 8257, section 4.2 |
-//! | `alpha` | initial estimate | 1 | RFC 8257, section 4.2 |
+//! | `alpha` | initial estimate | 1 | RFC 8257, section 3.3 |
 //! | `beta` | share kept on loss | 0.5 | RFC 8257, section 3.5: as conventional TCP |
 //! | `initial_window`, `min_window` | packets | 10, 2 | RFC 9002, section 7.2 |
 //!

@@ -30,6 +30,7 @@
 //! | losses declared after the collapse of packets sent before | reduce `ssthresh` once more | belong to the collapse |
 //! | losses that coding restored | unknown | count as losses (RFC 9265, section 4) |
 //! | initial window of n packets | n = 10 | the cap of 14 720 bytes scales with n |
+//! | on entering recovery | one packet may leave beyond the window | none does |
 //! | limited transmit, probe timeouts | | the engine's; a timeout alone reduces nothing, as in section 7.5 |
 
 use super::InvalidParam;
