@@ -36,7 +36,7 @@ pub(crate) struct EcnValidator {
     sent: EcnCounts,
     /// The peer's latest counts.
     reported: EcnCounts,
-    /// Marked packets whose fate is known, and how many of them got lost.
+    /// Packets of the test that got lost.
     test_lost: u64,
 }
 
@@ -107,6 +107,26 @@ impl EcnValidator {
         }
     }
 
+    /// An acknowledgement came that did not raise the largest acknowledged number: it tells of packets that others overtook.
+    /// Its counts are heard if they are the newest, and must not fail the path (RFC 9000, section 13.4.2.1), since they may
+    /// as well be old.
+    #[inline]
+    pub(crate) fn on_late_ack(&mut self, reported: Option<EcnCounts>) -> EcnOutcome {
+        let Some(reported) = reported.filter(|reported| reported.since(self.reported).is_some()) else {
+            return EcnOutcome::Nothing;
+        };
+        match self.state {
+            State::Trusted => self.grow(reported),
+            State::Capable if !self.is_too_many(reported) => self.grow(reported),
+            _ => EcnOutcome::Nothing,
+        }
+    }
+
+    /// Whether more packets are reported than were sent.
+    const fn is_too_many(&self, reported: EcnCounts) -> bool {
+        reported.ect0 > self.sent.ect0 || reported.ect1 > self.sent.ect1 || reported.total() > self.sent.total()
+    }
+
     #[inline]
     fn validate(&mut self, reported: Option<EcnCounts>, acked: &EcnCounts) -> EcnOutcome {
         let Some(reported) = reported else {
@@ -116,9 +136,7 @@ impl EcnValidator {
         let Some(growth) = reported.since(self.reported) else { return self.fail() };
         let missing =
             growth.ect0.saturating_add(growth.ce) < acked.ect0 || growth.ect1.saturating_add(growth.ce) < acked.ect1;
-        let too_many =
-            reported.ect0 > self.sent.ect0 || reported.ect1 > self.sent.ect1 || reported.total() > self.sent.total();
-        if missing || too_many {
+        if missing || self.is_too_many(reported) {
             return self.fail();
         }
         if acked.total() > 0 {
@@ -218,9 +236,23 @@ mod tests {
     }
 
     #[test]
+    fn counts_of_late_acknowledgements_are_heard_if_they_are_the_newest_and_never_fail_the_path() {
+        let mut ecn = tested(10);
+        assert_eq!(ecn.on_late_ack(Some(counts(0, 0, 1))), EcnOutcome::Nothing, "nothing is validated yet");
+        assert_eq!(ecn.on_ack(Some(counts(2, 0, 1)), &counts(3, 0, 0)), EcnOutcome::Growth(counts(2, 0, 1)));
+        assert_eq!(ecn.on_late_ack(Some(counts(2, 0, 2))), EcnOutcome::Growth(counts(0, 0, 1)));
+        for stale in [None, Some(counts(2, 0, 1)), Some(counts(3, 0, 0)), Some(counts(2, 0, 9))] {
+            assert_eq!(ecn.on_late_ack(stale), EcnOutcome::Nothing, "{stale:?}");
+        }
+        assert!(ecn.may_mark());
+        assert_eq!(ecn.on_ack(Some(counts(3, 0, 2)), &counts(1, 0, 0)), EcnOutcome::Growth(counts(1, 0, 0)));
+    }
+
+    #[test]
     fn off_means_off() {
         let mut ecn = EcnValidator::new(EcnMode::Off);
         assert!(!ecn.may_mark());
         assert_eq!(ecn.on_ack(Some(counts(0, 0, 5)), &counts(0, 0, 0)), EcnOutcome::Nothing);
+        assert_eq!(ecn.on_late_ack(Some(counts(0, 0, 5))), EcnOutcome::Nothing);
     }
 }

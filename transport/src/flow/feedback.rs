@@ -192,10 +192,9 @@ impl<C: Content> Path<C> {
     /// Validates the ECN counts. Where no map tells which packets were marked, the growth of the CE count does, as far as it
     /// is credible: no more packets than arrived, each of mean size.
     fn take_marks(&mut self, ack: &AckFrame, batch: &mut Batch) {
-        if self.largest_acked.is_some_and(|before| ack.largest <= before) {
-            return;
-        }
-        match self.ecn.on_ack(ack.ecn, &batch.acked_as) {
+        let is_late = self.largest_acked.is_some_and(|before| ack.largest <= before);
+        let outcome = if is_late { self.ecn.on_late_ack(ack.ecn) } else { self.ecn.on_ack(ack.ecn, &batch.acked_as) };
+        match outcome {
             EcnOutcome::Nothing => {}
             EcnOutcome::Failed => {
                 batch.ecn_failed = true;
@@ -204,8 +203,8 @@ impl<C: Content> Path<C> {
             EcnOutcome::Growth(growth) => {
                 batch.ecn = Some(growth);
                 let arrived = batch.arrived_packets();
-                if batch.covered_by_map < arrived {
-                    let packets = growth.ce.min(arrived);
+                let packets = growth.ce.min(arrived);
+                if batch.covered_by_map < arrived && packets > batch.newly_marked.packets {
                     let arrived_bytes = batch.newly_acked.bytes + batch.late.bytes;
                     batch.newly_marked = Tally { bytes: arrived_bytes * packets / arrived, packets };
                 }

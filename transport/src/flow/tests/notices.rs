@@ -6,7 +6,7 @@ use cc_algos::signal::{Ecn, PathChange, Signal};
 use cc_algos::units::Span;
 
 use super::channel::{Channel, Fate, MTU, PATH, Probe, ms, plain};
-use crate::flow::{AckError, EchoConfig, EcnMode, Gate, ReceiverConfig};
+use crate::flow::{AckError, EchoConfig, EcnMode, Gate, ReceiverConfig, SenderConfig};
 use crate::wire::{AckFrame, PacketNumberRange};
 
 const ONE_WAY: Span = Span::from_millis(50);
@@ -27,6 +27,32 @@ fn marks_are_counted_with_and_without_a_map() {
         let marked: u64 = probe.told().iter().map(|told| told.marked_packets).sum();
         assert_eq!(marked, 3, "{echo:?}");
         assert_eq!(channel.sender.stats(PATH).totals.marked.bytes, 3 * u64::from(MTU));
+    }
+}
+
+/// On several routes many packets are overtaken. Their marks show in counts of acknowledgements with an old largest number.
+#[test]
+fn marks_of_overtaken_packets_are_counted_without_a_map() {
+    for ecn in [EcnMode::Trust, EcnMode::Validate] {
+        let probe = Probe::with_window(100);
+        let mut channel = Channel::new(SenderConfig { ecn, ..plain() }, &probe, ONE_WAY);
+        for entropy in 0..6 {
+            channel.send(entropy, Fate::Dropped);
+        }
+        let mut acknowledge = |first, ce| {
+            let mut frame = AckFrame { largest: 5, ..AckFrame::default() };
+            frame.ranges.push(PacketNumberRange { first, last: 5 });
+            frame.ecn = Some(cc_algos::EcnCounts { ect0: 0, ect1: 0, ce });
+            channel.sender.on_ack(ms(100), &frame, &mut channel.work).unwrap();
+        };
+        acknowledge(5, 1);
+        acknowledge(4, 2);
+        // Two acknowledgements that swap their places: the newer tells of both marks, as far as packets are new.
+        acknowledge(2, 4);
+        acknowledge(3, 3);
+        acknowledge(0, 6);
+        let marked: Vec<_> = probe.told().iter().map(|told| (told.acked.len(), told.marked_packets)).collect();
+        assert_eq!(marked, [(1, 1), (1, 1), (2, 2), (2, 2)], "{ecn:?}");
     }
 }
 
