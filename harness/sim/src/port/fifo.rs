@@ -1,6 +1,5 @@
 //! A drop-tail port: no events of its own, departures are replayed when somebody asks.
 
-use super::wire::LOST;
 use super::{Counters, Gauge, Scene, Unsent, Wire, mark};
 use crate::error::SpecError;
 use crate::packet::Arena;
@@ -133,13 +132,13 @@ impl FifoPort {
     #[inline]
     fn replay(&mut self, now: SimTime, arena: &mut Arena) {
         while let Some(entry) = self.wire.ring.get(self.departed as usize).filter(|entry| entry.departs <= now) {
-            let (departs, packet, bytes) = (entry.departs, entry.packet, entry.bytes);
+            let (departs, packet, bytes) = (entry.departs, entry.in_turn(), entry.bytes);
             self.departed += 1;
             let left = self.backlog.value - u64::from(bytes);
             self.backlog.set(departs, left);
             if let Marking::Guard(guard) = &mut self.marking
-                && packet != LOST
                 && guard.mark_at == MarkAt::Dequeue
+                && let Some(packet) = packet
                 && guard.marker.mark(left, arena.get(packet).ecn) == Verdict::Mark
             {
                 guard.marks += 1;

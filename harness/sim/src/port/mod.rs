@@ -134,7 +134,7 @@ impl Counters {
         Self {
             bytes: wire.bytes - unsent.bytes,
             packets: wire.packets - unsent.packets,
-            wire_losses: wire.losses(),
+            wire_losses: wire.losses(unsent.packets),
             backlog: backlog.value,
             max_backlog: backlog.max,
             backlog_byte_nanos: backlog.byte_nanos(now),

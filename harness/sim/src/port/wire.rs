@@ -21,7 +21,16 @@ pub(super) struct OnWire {
 }
 
 /// Stands for a packet that occupies the link but does not reach its end.
-pub(super) const LOST: u32 = u32::MAX;
+const LOST: u32 = u32::MAX;
+/// Stands for a packet that reaches the end on its own, held back beyond others.
+const HELD_BACK: u32 = u32::MAX - 1;
+
+impl OnWire {
+    /// The packet, unless it is one that does not arrive in its turn.
+    pub(super) const fn in_turn(&self) -> Option<u32> {
+        if self.packet < HELD_BACK { Some(self.packet) } else { None }
+    }
+}
 
 pub(crate) struct Wire {
     pub(super) server: Server,
@@ -64,9 +73,13 @@ impl Wire {
         })
     }
 
-    /// Packets that did not reach the far end.
-    pub(super) fn losses(&self) -> u64 {
-        u64::from(self.stranded) + self.impaired.as_ref().map_or(0, |impaired| impaired.losses)
+    /// Packets that did not reach the far end, less those of which the last bit has not left the queue: the newest `unsent`.
+    pub(super) fn losses(&self, unsent: u64) -> u64 {
+        let Some(impaired) = &self.impaired else { return u64::from(self.stranded) };
+        // A packet's fate is known when the link is given it.
+        let newest = self.ring.iter().rev().take(unsent as usize);
+        let to_come = newest.filter(|entry| entry.packet == LOST).count();
+        u64::from(self.stranded) + impaired.losses - to_come as u64
     }
 
     /// Puts a packet onto the link no earlier than `ready`; says when it will have left the queue. A link that stays
@@ -107,7 +120,7 @@ impl Wire {
             };
             events.push(arrives, Action::Head { port: self.id, packet: next.packet });
         }
-        (entry.packet != LOST).then_some(entry.packet)
+        entry.in_turn()
     }
 
     /// Reads the ends of the ring, so that they are near when they are needed.
@@ -123,7 +136,6 @@ impl Wire {
         let packet = scene.arena.get(entry.packet);
         let class = if matches!(packet.body, Body::Ack { .. }) { PacketClass::PureAck } else { PacketClass::Data };
         let fate = impaired.impairments.judge(entry.departs, &PacketInfo { flow: packet.flow, class });
-        let gone = OnWire { packet: LOST, ..entry };
         match fate {
             Fate::Delivered(Delivery { at, order, condition: Condition::Intact, copies }) => {
                 let arrives = at.plus_picos(self.propagation_picos);
@@ -133,7 +145,7 @@ impl Wire {
                 }
                 if order == Order::HeldBack {
                     scene.events.push(arrives, Action::Stray { port: self.id, packet: entry.packet });
-                    self.enqueue(gone, entry.departs, scene.events);
+                    self.enqueue(OnWire { packet: HELD_BACK, ..entry }, entry.departs, scene.events);
                 } else {
                     self.enqueue(entry, arrives, scene.events);
                 }
@@ -141,7 +153,7 @@ impl Wire {
             Fate::Delivered(Delivery { condition: Condition::Corrupt, .. }) | Fate::Lost(_) => {
                 impaired.losses += 1;
                 scene.arena.discard(entry.packet);
-                self.enqueue(gone, entry.departs, scene.events);
+                self.enqueue(OnWire { packet: LOST, ..entry }, entry.departs, scene.events);
             }
         }
     }
