@@ -11,7 +11,4 @@ pub use build::{
     FAST, MTU, at, bulk, contestant, drop_tail, dumbbell, experiment, experiment_of, flow, losing, payload,
     periodic_loss, probability, seconds,
 };
-pub use read::{
-    assert_close, delivery_rate, final_windows, mean_backlog, reductions, run, sample_at, throughput_in_packets,
-    windows,
-};
+pub use read::{assert_close, delivery_rate, mean_backlog, reductions, run, sample_at, throughput_in_packets, windows};

@@ -22,7 +22,8 @@ pub fn delivery_rate(outcome: &Outcome, flow: usize, from: Timestamp, to: Timest
     (delivered(last) - delivered(first)) as f64 / last.at.saturating_since(first.at).as_secs_f64()
 }
 
-/// Packets of `payload` bytes per base RTT that the first flow delivered between two samples: the mean window of analyses.
+/// Packets of `payload` bytes per base RTT that the first flow delivered between two samples: the mean window of
+/// analyses.
 pub fn throughput_in_packets(outcome: &Outcome, payload: u64, from: Timestamp, to: Timestamp) -> f64 {
     delivery_rate(outcome, 0, from, to) / payload as f64 * outcome.flows[0].base_rtt.as_secs_f64()
 }
@@ -31,11 +32,6 @@ pub fn throughput_in_packets(outcome: &Outcome, payload: u64, from: Timestamp, t
 pub fn windows(outcome: &Outcome, flow: u32) -> Vec<(Timestamp, u64)> {
     let window = |sample: &Sample| sample.flows.iter().find(|entry| entry.flow.0 == flow).map(|entry| entry.window);
     outcome.samples.iter().filter_map(|sample| Some((sample.at, window(sample)?))).collect()
-}
-
-/// Last sampled window of each flow, bytes.
-pub fn final_windows(outcome: &Outcome) -> Vec<u64> {
-    outcome.samples.last().map_or(vec![], |sample| sample.flows.iter().map(|flow| flow.window).collect())
 }
 
 /// How often the window of a flow shrank between samples, as the share that each time was left.

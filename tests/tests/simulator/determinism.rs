@@ -1,4 +1,5 @@
-//! The same experiment gives the same outcome; another seed gives other luck; nobody is favoured by the order of construction.
+//! The same experiment gives the same outcome; another seed gives other luck; nobody is favoured by the order of
+//! construction.
 
 use cc_algos::{Rate, Span};
 use cwndtunnel_tests::{MTU, bulk, drop_tail, dumbbell, experiment, flow, run};
@@ -37,8 +38,8 @@ fn another_seed_gives_other_luck() {
     }
 }
 
-/// Ten hosts send a packet each in the same picosecond to a queue that holds five. Who loses is chance: over 200 seeds each flow
-/// loses 100 times, with a standard deviation of sqrt(200 / 4) = 7; five of these are 35.
+/// Ten hosts send a packet each in the same picosecond to a queue that holds five. Who loses is chance: over 200 seeds
+/// each flow loses 100 times, with a standard deviation of sqrt(200 / 4) = 7; five of these are 35.
 #[test]
 fn senders_of_one_instant_share_the_drops() {
     let mut losses = [0_u32; 10];
@@ -56,8 +57,8 @@ fn senders_of_one_instant_share_the_drops() {
     assert!(losses.iter().all(|count| count.abs_diff(100) <= 35), "{losses:?}");
 }
 
-/// Two bulk flows alike in everything: each run may favour one, all runs together neither. The difference of their drops, over its
-/// spread between seeds, is a standard score.
+/// Two bulk flows alike in everything: each run may favour one, all runs together neither. The difference of their
+/// drops, over its spread between seeds, is a standard score.
 #[test]
 fn twins_that_start_together_share_a_tiny_queue_over_the_seeds() {
     let differences: Vec<f64> = (0..60)

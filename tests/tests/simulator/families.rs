@@ -1,4 +1,5 @@
-//! One experiment of each family: every queue, impairment, topology, load, loss policy and algorithm takes part in some.
+//! One experiment of each family: every queue, impairment, topology, load, loss policy and algorithm takes part in
+//! some.
 
 use std::sync::Arc;
 

@@ -1,7 +1,9 @@
-//! What the simulator promises whatever runs in it: exact rates, repeatable runs, packets that parse, nothing lost or found.
+//! What the simulator promises whatever runs in it: exact rates, repeatable runs, packets that parse, nothing lost or
+//! found.
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+mod conservation;
 mod determinism;
 mod families;
 mod rate;

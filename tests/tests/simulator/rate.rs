@@ -11,8 +11,8 @@ use transport::flow::Pacing;
 
 const DELAY: Span = Span::from_micros(10);
 
-/// A fixed window over a link that serves for `packets` packet times. The window holds several products of rate and delay and all
-/// bursts of traces here, so the queue never runs dry once it has filled.
+/// A fixed window over a link that serves for `packets` packet times. The window holds several products of rate and
+/// delay and all bursts of traces here, so the queue never runs dry once it has filled.
 fn saturated(service: ServiceSpec, mean: Rate, packets: u64) -> Experiment {
     let window = 8 * mean.bytes_in(DELAY) + 100 * MTU;
     let duration = mean.time_for(packets * MTU).unwrap();
@@ -31,8 +31,8 @@ fn steady(outcome: &Outcome) -> (&Sample, &Sample) {
     (sample_at(outcome, Timestamp::from_nanos(end.as_nanos() / 10)), sample_at(outcome, end))
 }
 
-/// Wire rate at the port and wire rate of what reached the application, bit/s. A packet that carries the payload of a full one
-/// weighs up to 10 bytes less than the MTU, by the lengths of its numbers; what was sent tells its mean.
+/// Wire rate at the port and wire rate of what reached the application, bit/s. A packet that carries the payload of a
+/// full one weighs up to 10 bytes less than the MTU, by the lengths of its numbers; what was sent tells its mean.
 fn rates(outcome: &Outcome) -> (f64, f64) {
     let (first, last) = steady(outcome);
     let seconds = last.at.saturating_since(first.at).as_secs_f64();

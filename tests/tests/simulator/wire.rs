@@ -1,4 +1,5 @@
-//! Every packet of a run, encoded as it would be on the wire, weighs what was charged for it and parses to what was sent.
+//! Every packet of a run, encoded as it would be on the wire, weighs what was charged for it and parses to what was
+//! sent.
 
 use std::sync::Arc;
 
@@ -41,8 +42,9 @@ fn packets_of_all_sizes_and_acknowledgements_of_many_ranges_parse() {
     }
 }
 
-/// Ten packets leave, and their acknowledgements fall into an outage. The probe timeout sends the oldest data twice; of these two
-/// the later one is lost. Everything is acknowledged then but that packet, so the next probes carry nothing: pings.
+/// Ten packets leave, and their acknowledgements fall into an outage. The probe timeout sends the oldest data twice; of
+/// these two the later one is lost. Everything is acknowledged then but that packet, so the next probes carry nothing:
+/// pings.
 #[test]
 fn a_probe_with_nothing_to_repeat_is_a_ping() {
     let rtt = Span::from_millis(20);

@@ -24,8 +24,8 @@ fn average_aimd(every: u64) -> f64 {
 
 /// Mean number of packets delivered per RTT when every `every`-th is lost.
 ///
-/// The equations know neither slow start nor fast convergence: the one is over after the first loss, which comes early; the
-/// other is switched off. Six cycles are left to forget the start.
+/// The equations know neither slow start nor fast convergence: the one is over after the first loss, which comes early;
+/// the other is switched off. Six cycles are left to forget the start.
 fn simulated(rtt: Span, every: u64, expected: f64) -> f64 {
     let cycle = every as f64 / expected * rtt.as_secs_f64();
     let (from, to) = (seconds(6.0 * cycle), seconds(16.0 * cycle));

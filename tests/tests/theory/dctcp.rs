@@ -60,9 +60,9 @@ fn extremes(values: &[f64]) -> (f64, f64) {
     (values.iter().copied().fold(f64::MAX, f64::min), values.iter().copied().fold(f64::MIN, f64::max))
 }
 
-/// The paper finds its analysis accurate for few flows, and the swings smaller than predicted once flows fall out of step
-/// (figure 12, N = 10 and above). RFC 9002's recovery, a round without growth in each cycle of 6 to 12, adds to that: fewer
-/// packets are marked.
+/// The paper finds its analysis accurate for few flows, and the swings smaller than predicted once flows fall out of
+/// step (figure 12). RFC 9002's recovery, a round without growth in each cycle of 6 to 12, adds to
+/// that: fewer packets are marked.
 #[test]
 fn window_queue_and_marks_swing_as_analysed() {
     for flows in [2, 10] {

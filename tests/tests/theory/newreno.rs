@@ -10,8 +10,8 @@ const RTT: Span = Span::from_millis(20);
 
 /// Mean number of packets delivered per RTT when every `every`-th is lost, over `cycles` losses in steady state.
 ///
-/// The first loss comes early, in slow start. A cycle that begins at half of W ends at W' = sqrt(W^2 / 4 + 2 / p), so the
-/// distance of W^2 from its fixed point shrinks to a quarter in each cycle: after four cycles W is within 0.2 %.
+/// The first loss comes early, in slow start. A cycle that begins at half of W ends at W' = sqrt(W^2 / 4 + 2 / p), so
+/// the distance of W^2 from its fixed point shrinks to a quarter in each cycle: after four cycles W is within 0.2 %.
 fn simulated(every: u64, cycles: u64) -> f64 {
     let cycle = RTT.as_secs_f64() * (every as f64 / recurrence(every));
     let (from, to) = (seconds(4.0 * cycle), seconds((4 + cycles) as f64 * cycle));
@@ -27,13 +27,13 @@ fn simulated(every: u64, cycles: u64) -> f64 {
 
 /// Packets delivered per RTT by the recurrence of RFC 9002, section 7.3, under periodic loss; windows w in packets.
 ///
-/// From the detection of one loss to the next, `every` packets are sent: losses are that far apart, and each is detected a
-/// round trip later. A cycle that begins with w = W / 2 consists of
+/// From the detection of one loss to the next, `every` packets are sent: losses are that far apart, and each is
+/// detected a round trip later. A cycle that begins with w = W / 2 consists of
 ///
-/// * the recovery round, in which the half of W still in flight drains and then w packets leave. All acknowledgements are
-///   of packets sent before, so nothing grows;
-/// * rounds of as many whole packets as w holds. When w packets have been acknowledged, w grows by one (section 7.3.3); what
-///   is acknowledged beyond that counts for the next one, and is forfeited at the loss.
+/// * the recovery round, in which the half of W still in flight drains and then w packets leave. All acknowledgements
+///   are of packets sent before, so nothing grows;
+/// * rounds of as many whole packets as w holds. When w packets have been acknowledged, w grows by one (section 7.3.3);
+///   what is acknowledged beyond that counts for the next one, and is forfeited at the loss.
 ///
 /// The cycle ends where the sum reaches `every`; the last round counts in part. One packet of the cycle is lost.
 ///

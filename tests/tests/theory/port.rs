@@ -12,8 +12,8 @@ const LINK: Rate = Rate::from_gbps(1);
 /// Bytes of a flow: one packet.
 const PAYLOAD: u64 = 1_400;
 
-/// Flows before the system is taken to be stationary, and flows measured. The slowest load here, 0.9, forgets its empty start
-/// within some hundred services.
+/// Flows before the system is taken to be stationary, and flows measured. The slowest load here, 0.9, forgets its empty
+/// start within some hundred services.
 const WARM_UP: usize = 4_000;
 const MEASURED: usize = 30_000;
 
@@ -75,10 +75,10 @@ fn closed_form(load: f64, service: f64) -> f64 {
     load * service / (2.0 * (1.0 - load))
 }
 
-/// Runs independent replications. Each must agree with Lindley's recursion on the same arrivals, to the nanosecond to which
-/// arrivals and waits are rounded and the 1/2000 to which the histogram keeps them; their mean must agree with the closed form
-/// to four standard errors (Student's t with 15 degrees of freedom: beyond that once in a thousand), which are at most 3.5 %
-/// of it, so that a defect of more than 14 % shows.
+/// Runs independent replications. Each must agree with Lindley's recursion on the same arrivals, to the nanosecond to
+/// which arrivals and waits are rounded and the 1/2000 to which the histogram keeps them; their mean must agree with
+/// the closed form to four standard errors (Student's t with 15 degrees of freedom: beyond that once in a thousand),
+/// which are at most 3.5 % of it, so that a defect of more than 14 % shows.
 fn matches_the_closed_form(load: f64, replications: u64) {
     let service = service_time();
     let waits: Vec<f64> = (0..replications)
