@@ -78,10 +78,7 @@ impl SendingEnd {
             Some(chunk) => chunk,
             None if probing => self.source.oldest_unacknowledged().unwrap_or(Chunk::PING),
             None => {
-                let stats = self.sender.stats(PATH);
-                if stats.in_flight_bytes + u64::from(self.mtu) <= stats.window {
-                    self.sender.on_app_limited(now, PATH);
-                }
+                self.sender.on_app_limited(now, PATH);
                 return Poll::Idle;
             }
         };

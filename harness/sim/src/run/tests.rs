@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cc_algos::{Rate, Registry, Span, Timestamp};
-use transport::flow::{ReceiverConfig, SenderConfig};
+use transport::flow::{Pacing, ReceiverConfig, SenderConfig};
 
 use super::run;
 use crate::ids::HostId;
@@ -73,6 +73,23 @@ fn experiment(topology: Topology, flows: Vec<FlowSpec>, algorithm: &'static str,
 
 fn utilisation(outcome: &Outcome) -> f64 {
     outcome.ports[0].bytes as f64 / outcome.ports[0].offered as f64
+}
+
+/// Bursts of exactly the initial window use it, although no packet is ever held back by it.
+#[test]
+fn a_window_that_each_burst_fills_exactly_grows() {
+    let payload = u64::from(crate::framing::payload(SenderConfig::default().mtu));
+    let largest = |packets| {
+        let load = Load::OnOff { burst: packets * payload, period: Span::from_millis(100) };
+        let topology = dumbbell(1, 100, 10, Capacity::Bytes(1_000_000));
+        let mut bursts = experiment(topology, vec![flow(0, 1, load)], "newreno", 1);
+        bursts.endpoints.sender.pacing = Pacing::Off;
+        bursts.sample_every = Some(Span::from_millis(100));
+        let outcome = run(&bursts).unwrap();
+        outcome.samples.iter().flat_map(|sample| &sample.flows).map(|flow| flow.window).max()
+    };
+    assert_eq!(largest(5), Some(12_000), "half of it is not all of it");
+    assert!(largest(10) > Some(20_000), "{:?}", largest(10));
 }
 
 #[test]
