@@ -274,6 +274,10 @@ impl ReceivingEnd {
                 self.final_size = Some(offset + u64::from(len));
             }
             self.delivered += self.received.insert(Range { start: offset, end: offset + u64::from(len) });
+            // Nothing follows that could make the policy acknowledge sooner, and the sender waits for this to be done.
+            if self.is_complete() {
+                self.receiver.hurry_ack(now.to_timestamp());
+            }
         }
     }
 

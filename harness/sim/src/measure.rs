@@ -13,8 +13,11 @@ use crate::spec::Experiment;
 use crate::time::SimTime;
 use crate::topology::Wiring;
 
-/// Flows that a sample shows at most: plots of more are unreadable.
-const MAX_SAMPLED_FLOWS: usize = 64;
+/// Flows of a given size that a sample shows at most: plots of more are unreadable.
+const MAX_SAMPLED_SHORT: usize = 64;
+
+/// Long-lived flows that a sample shows at most. Fairness is measured among these, so that few experiments should have more.
+const MAX_SAMPLED_LONG: usize = 1_024;
 
 /// Significant digits of the delay histograms.
 const DIGITS: u8 = 3;
@@ -95,7 +98,17 @@ impl Measures {
         ports: &mut [Port],
         arena: &mut Arena,
     ) {
-        let flows = active.take(MAX_SAMPLED_FLOWS).map(|(flow, ends)| sample_flow(flow, ends)).collect();
+        let (mut short, mut long) = (0, 0);
+        let shown = active.filter(|(_, (sending, _))| {
+            let (count, most) = if sending.source.size().is_some() {
+                (&mut short, MAX_SAMPLED_SHORT)
+            } else {
+                (&mut long, MAX_SAMPLED_LONG)
+            };
+            *count += 1;
+            *count <= most
+        });
+        let flows = shown.map(|(flow, ends)| sample_flow(flow, ends)).collect();
         let ports = self.watched.iter().map(|watched| sample_ports(watched, now, ports, arena)).collect();
         self.samples.push(Sample { at: now.to_timestamp(), flows, ports });
     }

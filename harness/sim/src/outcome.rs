@@ -44,6 +44,8 @@ pub struct FlowOutcome {
     pub completed: Option<Timestamp>,
     /// RTT of a full packet and its acknowledgement over empty queues.
     pub base_rtt: Span,
+    /// The part of `base_rtt` that is the full packet's serialisation, at all links of constant rate.
+    pub serialisation: Span,
     /// Rate of the slowest link on its path: for a trace, its mean.
     pub bottleneck: Rate,
     /// Bytes the application wanted to move, if finite.
@@ -76,10 +78,15 @@ impl FlowOutcome {
         Some(self.completed?.saturating_since(self.started?))
     }
 
-    /// The completion time over an empty network: base RTT plus the time its wire bytes take at the bottleneck, less the one
-    /// full packet that the base RTT holds already.
+    /// The completion time over an empty network: base RTT of the first packet, which is smaller than a full one in flows of
+    /// less, plus the time that the other wire bytes take at the bottleneck. With links of constant rate nothing is faster,
+    /// but for the last packet's being smaller on the links behind the bottleneck; on a trace, whose mean rate this
+    /// reckons with, a flow may be.
     pub fn ideal_completion_time(&self, mtu: u64) -> Option<Span> {
-        Some(self.base_rtt + self.bottleneck.time_for(self.wire_size?.saturating_sub(mtu))?)
+        let wire_size = self.wire_size?;
+        let missing = mtu.saturating_sub(wire_size);
+        let first = self.base_rtt - self.serialisation.mul_div(missing, mtu.max(1));
+        Some(first + self.bottleneck.time_for(wire_size.saturating_sub(mtu))?)
     }
 }
 
@@ -126,7 +133,7 @@ pub struct DelayOutcome {
 pub struct Sample {
     /// When.
     pub at: Timestamp,
-    /// Active flows.
+    /// Active flows: the first 64 of a given size, and the first 1 024 of others.
     pub flows: Vec<FlowSample>,
     /// Watched ports, in the order of [`Outcome::ports`]; empty for ports that stand for several.
     pub ports: Vec<PortSample>,

@@ -352,7 +352,7 @@ impl<'a> Simulation<'a> {
 fn record(outcome: &mut FlowOutcome, ends: &(SendingEnd, ReceivingEnd), now: Timestamp, mtu: u64) {
     let (sending, receiving) = ends;
     let stats = sending.sender.stats(PathId(0));
-    outcome.size = sending.source.final_size(now);
+    outcome.size = sending.source.size();
     outcome.wire_size = outcome.size.map(|size| framing::wire_size(size, mtu));
     outcome.delivered = receiving.delivered;
     outcome.packets_sent = sending.count.packets;
@@ -375,8 +375,10 @@ fn measure_path(wiring: &Wiring<'_>, flow: &FlowSpec, experiment: &Experiment) -
     let backward = wiring.path(flow.destination, &back);
     let picos = base(&forward, mtu) + base(&backward, framing::smallest_ack());
     let bottleneck = forward.iter().map(|port| wiring.ports[*port].mean_rate(experiment.duration)).min();
+    let span = |picos| SimTime::from_picos(picos).since(SimTime::ZERO);
     FlowOutcome {
-        base_rtt: SimTime::from_picos(picos).since(SimTime::ZERO),
+        base_rtt: span(picos),
+        serialisation: span(base(&forward, mtu) - base(&forward, 0)),
         bottleneck: bottleneck.unwrap_or_default(),
         ..FlowOutcome::default()
     }

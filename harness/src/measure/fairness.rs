@@ -5,7 +5,8 @@
 //!
 //! The windows and the convergence time are ours. A window is the longest of ten base RTTs, one hundredth of the run and
 //! one sampling interval. It counts the flows that were active all through it; a flow that delivered nothing and had
-//! nothing in flight at either end had nothing to send and does not count. After each arrival or departure of
+//! nothing in flight at either end had nothing to send and does not count, and of very many flows only the ones in the
+//! samples do ([`sim::outcome::Sample`]). After each arrival or departure of
 //! a long-lived flow, the flows have converged at the end of the first window from which on the index of every window, up to the next
 //! arrival or departure, is at least 0.95. If that never happens, all that is known is that it takes longer.
 

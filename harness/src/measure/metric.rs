@@ -235,8 +235,7 @@ const P999: Percentile = Percentile::P99_9;
 
 const FCT: &str =
     "flow completion time, from a flow's start to the sender knowing that every byte arrived; no handshake";
-const SLOWDOWN: &str =
-    "completion time over that in an empty network: base RTT + wire time at the path's bottleneck, headers included";
+const SLOWDOWN: &str = "completion time over that in an empty network: base RTT + wire time at the path's bottleneck (of a trace: at its mean rate), headers included";
 const ONE_WAY: &str = "from sending a data packet to its arrival";
 const QUEUEING: &str = "one-way delay less propagation and serialisation";
 const CONVERGENCE: &str = "after an arrival or departure of a long flow, until Jain's index stays at or above 0.95";

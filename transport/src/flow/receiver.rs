@@ -207,6 +207,14 @@ impl Receiver {
         }
     }
 
+    /// What is owed is to be acknowledged now, whatever the policy would wait for: worth it when a stream has come to its end
+    /// and nothing more would follow for long. A receiver may always acknowledge sooner (RFC 9000, section 13.2.1).
+    pub fn hurry_ack(&mut self, now: Timestamp) {
+        if self.ack_owed() {
+            self.ack_at = earliest(self.ack_at, Some(now));
+        }
+    }
+
     /// Whether an acknowledgement has to leave by now.
     pub fn ack_due(&self, now: Timestamp) -> bool {
         self.ack_at.is_some_and(|at| at <= now)

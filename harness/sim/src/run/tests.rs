@@ -99,3 +99,53 @@ fn a_lone_bulk_flow_fills_the_bottleneck() {
     let used = utilisation(&outcome);
     assert!(used > 0.9 && used <= 1.0, "{used} {outcome:?}");
 }
+
+#[test]
+fn a_flow_that_ends_on_an_odd_packet_waits_for_no_delayed_acknowledgement() {
+    // One packet, and three; every second one is acknowledged at once, and the last one of a stream.
+    for bytes in [100, 3_000] {
+        let topology = dumbbell(1, 20, 20, Capacity::Unlimited);
+        let outcome = run(&experiment(topology, vec![flow(0, 1, Load::Bytes(bytes))], "newreno", 5)).unwrap();
+        let waited = outcome.flows[0].completion_time().unwrap() - outcome.flows[0].base_rtt;
+        // The packets after the first and their pacing, far below the 25 ms of a delayed acknowledgement.
+        assert!(waited < Span::from_millis(15), "{bytes} B: {waited:?}");
+    }
+}
+
+#[test]
+fn no_flow_is_faster_than_over_an_empty_network_and_one_of_a_single_packet_is_as_fast() {
+    for bytes in [1, 100, 900, 1_100, 5_000, 100_000] {
+        let topology = dumbbell(1, 2, 1, Capacity::Unlimited);
+        let mtu = endpoints().sender.mtu;
+        let outcome = run(&experiment(topology, vec![flow(0, 1, Load::Bytes(bytes))], "newreno", 5)).unwrap();
+        let took = outcome.flows[0].completion_time().unwrap();
+        let ideal = outcome.flows[0].ideal_completion_time(mtu).unwrap();
+        // The last packet may be smaller than the one that the access link behind the bottleneck is reckoned with:
+        // 1 200 B take 1 us at 10 Gb/s.
+        assert!(took + Span::from_micros(1) > ideal, "{bytes} B: {took:?}, ideal {ideal:?}");
+        // One packet, and an acknowledgement that tells of no ECN counts, of 3 B or 12 us at 2 Mb/s.
+        if bytes < 1_100 {
+            assert!(took < ideal + Span::from_micros(13), "{bytes} B: {took:?}, ideal {ideal:?}");
+        }
+    }
+}
+
+#[test]
+fn a_flow_that_is_stopped_has_no_size_and_so_no_completion_time_in_an_empty_network() {
+    let stopped = FlowSpec { stop: Some(Timestamp::ZERO + Span::from_secs(1)), ..flow(0, 1, Load::Unlimited) };
+    let outcome = run(&experiment(dumbbell(1, 20, 20, Capacity::Bytes(50_000)), vec![stopped], "newreno", 5)).unwrap();
+    let flow = &outcome.flows[0];
+    assert!(flow.completed.is_some() && flow.delivered > 1_000_000, "{flow:?}");
+    assert_eq!((flow.size, flow.wire_size), (None, None));
+}
+
+#[test]
+fn a_long_flow_is_sampled_however_many_short_ones_come_before_it() {
+    let mut flows: Vec<_> = (0..100).map(|_| flow(0, 1, Load::Bytes(1_000_000))).collect();
+    flows.extend((0..100).map(|_| flow(0, 1, Load::Unlimited)));
+    let mut experiment = experiment(dumbbell(1, 20, 20, Capacity::Unlimited), flows, "newreno", 1);
+    experiment.sample_every = Some(Span::from_millis(500));
+    let outcome = run(&experiment).unwrap();
+    let sampled: Vec<u32> = outcome.samples[1].flows.iter().map(|flow| flow.flow.0).collect();
+    assert_eq!(sampled, (0..64).chain(100..200).collect::<Vec<u32>>());
+}
