@@ -113,6 +113,9 @@ pub enum TraceErrorKind {
         /// Columns of the header.
         expected: usize,
     },
+    /// The last row ends before its last cell.
+    #[error("row ends before its last value and without a line end: is the file cut off?")]
+    CutOff,
     /// The wanted column is not in the header.
     #[error("no {what} column: the columns are {columns}; name it with the option `{option}`")]
     NoColumn {

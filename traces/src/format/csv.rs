@@ -13,8 +13,9 @@
 //!   the first known rate are left out when holding.
 //! - Zero is an outage, not a missing value.
 //! - A last row without a rate only says where the trace ends. Otherwise the last row lasts for the median step.
-//! - Every row must have as many columns as the header. This is how a file cut in the middle of a row shows; one that
-//!   is cut inside its very last number cannot be told from a complete one.
+//! - Every row must have as many columns as the header, and text may not end with an empty cell unless a line ends
+//!   there. This is how a file cut in the middle of a row shows; one that is cut inside its very last number cannot be
+//!   told from a complete one.
 
 mod calendar;
 
@@ -105,6 +106,9 @@ pub(super) fn parse(text: &str, options: &CsvOptions) -> Result<RateTrace, Trace
         }
         time.clone_into(&mut previous);
         rows.push(row);
+    }
+    if text.ends_with(char::from(delimiter(text))) {
+        return Err(TraceError::at_line(text.lines().count() as u64, TraceErrorKind::CutOff));
     }
     series(&rows, options.missing)
 }

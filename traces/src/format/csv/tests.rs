@@ -83,6 +83,7 @@ fn errors_say_line_and_reason() {
         ("5,1\n3,1\n", "line 4: time goes backwards: 3 after 5"),
         ("1,2\n2\n", "line 4: row has 1 column(s) where 2 were expected"),
         ("1,2,3\n", "line 3: row has 3 column(s)"),
+        ("1,", "line 3: row ends before its last value and without a line end: is the file cut off?"),
         ("700000,2\n", "duration is out of range: `700000000000000 ns`"),
         ("99999999999,2\n", "line 3: time is out of range"),
     ] {
