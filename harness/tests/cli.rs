@@ -63,6 +63,42 @@ fn bad_input_is_exit_2_and_one_message_that_says_what_was_expected() {
 }
 
 #[test]
+fn what_the_simulator_would_refuse_is_refused_before_a_folder_is_made() {
+    let scratch = Scratch::new();
+    let tiny = std::fs::read_to_string(scratch.tiny_scenario()).unwrap();
+    for (from, to, expected) in [
+        ("load = 0.5", "load = 1e-300", "scenario `tiny`: flows: none starts within the run: expected at least one"),
+        (
+            "rate = \"10Mbps\"",
+            "rate = \"10Mbps\", marking = { min = \"9packets\", max = \"3packets\" }",
+            "scenario `tiny`: link marking: ",
+        ),
+        (
+            "rate = \"10Mbps\"",
+            "rate = \"10Mbps\", queue = { kind = \"pie\", update = \"1ns\" }",
+            "scenario `tiny`: link queue: pie update interval is 1ns, expected at least 1us",
+        ),
+    ] {
+        let scenario = scratch.file("refused.toml", &tiny.replace(from, to));
+        for args in [&["shootout", &scenario, "--out", "refused"][..], &["run", &scenario]] {
+            let output = run(&scratch, args);
+            assert_eq!(code(&output), 2, "{args:?}: {}", stderr(&output));
+            assert!(stderr(&output).contains(expected), "{args:?}: {}", stderr(&output));
+        }
+    }
+    assert!(!scratch.path("refused").exists());
+}
+
+#[test]
+fn a_run_is_told_even_if_its_qlog_cannot_be_written() {
+    let scratch = Scratch::new();
+    let output = run(&scratch, &["run", &scratch.tiny_scenario(), "--qlog", "no/such/folder.qlog"]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("cannot write no/such/folder.qlog: "), "{}", stderr(&output));
+    assert!(stdout(&output).contains("newreno"), "{}", stdout(&output));
+}
+
+#[test]
 fn help_and_version_are_good_and_go_to_stdout() {
     let scratch = Scratch::new();
     for args in [&["--help"][..], &["shootout", "--help"], &["trace", "convert", "--help"], &["--version"]] {

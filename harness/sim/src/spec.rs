@@ -249,7 +249,7 @@ impl Experiment {
         check(self.sample_every.is_none_or(|every| !every.is_zero()), "sampling", || {
             "the interval must be longer than zero".into()
         })?;
-        check(!self.flows.is_empty(), "flows", || "there are none".into())?;
+        check(!self.flows.is_empty(), "flows", || "none starts within the run: expected at least one".into())?;
         let hosts = self.topology.validate()?;
         self.flows.iter().enumerate().try_for_each(|(index, flow)| self.validate_flow(index, flow, hosts))
     }

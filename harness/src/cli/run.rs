@@ -46,31 +46,38 @@ pub(super) fn run(args: &Args, registry: &Registry) -> Result<(), CliError> {
     let job = Job { cell: 0, seed: args.seed, identity: cell.identity(args.seed) };
     let record =
         simulate(registry, &cell, &job, KeepSeries::Yes).map_err(|error| CliError::failed(error.to_string()))?;
-    if let Some(path) = &args.qlog {
-        match report::to_qlog(&record) {
-            Some(text) => write_atomically(path, text.as_bytes())?,
-            None => note("the run has no time series: no qlog was written"),
-        }
-    }
+    let qlog = args.qlog.as_ref().map(|path| (path, report::to_qlog(&record)));
     if args.json {
-        return print(&(record.to_json() + "\n"));
+        print(&(record.to_json() + "\n"))?;
+    } else {
+        print(&report::table(&Table::build(&[record], &TableOptions::default())?))?;
     }
-    let table = Table::build(&[record], &TableOptions::default())?;
-    print(&report::table(&table))
+    match qlog {
+        Some((path, Some(text))) => Ok(write_atomically(path, text.as_bytes())?),
+        Some((_, None)) => {
+            note("the run has no time series: no qlog was written");
+            Ok(())
+        }
+        None => Ok(()),
+    }
 }
 
 fn cell(args: &Args, prepared: Arc<Prepared>, registry: &Registry) -> Result<Cell, CliError> {
     let scenario = &prepared.scenario;
     let first = scenario.algorithms.first().cloned().unwrap_or_default();
-    let subject = registry.resolve(args.algo.as_deref().unwrap_or(&first))?;
+    let of_scenario = |name: &String| {
+        let resolved = registry.resolve(name);
+        resolved.map_err(|error| CliError::usage(format!("scenario `{}`: {error}", scenario.name)))
+    };
+    let subject = args.algo.as_ref().map_or_else(|| of_scenario(&first), |name| Ok(registry.resolve(name)?))?;
     let rival = match (&scenario.rivals, &args.rival) {
         (Rivals::None, Some(_)) => {
             return Err(CliError::usage(format!("scenario `{}` has no rival: leave --rival out", scenario.name)));
         }
         (Rivals::None, None) => None,
         (_, Some(name)) => Some(registry.resolve(name)?),
-        (Rivals::Each, None) => Some(registry.resolve(&first)?),
-        (Rivals::Named(names), None) => names.first().map(|name| registry.resolve(name)).transpose()?,
+        (Rivals::Each, None) => Some(of_scenario(&first)?),
+        (Rivals::Named(names), None) => names.first().map(of_scenario).transpose()?,
     };
     Ok(Cell {
         scenario: scenario.name.clone(),

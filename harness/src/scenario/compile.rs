@@ -68,6 +68,14 @@ pub enum CompileError {
         /// Why, and what was expected.
         reason: String,
     },
+    /// The simulator refuses what came of it.
+    #[error("scenario `{scenario}`: {reason}")]
+    Experiment {
+        /// Which scenario.
+        scenario: String,
+        /// Why, and what was expected.
+        reason: String,
+    },
 }
 
 impl Prepared {
@@ -75,7 +83,8 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// If an algorithm is unknown or refuses the scenario's flows, or links or flows make no sense.
+    /// If an algorithm is unknown or refuses the scenario's flows, or links or flows make no sense. What compiles, the
+    /// simulator accepts.
     pub fn compile(&self, registry: &Registry, cast: &Cast, seed: u64) -> Result<Compiled, CompileError> {
         let contestants = self.contestants(registry, cast)?;
         let (topology, site) = self.topology(seed)?;
@@ -97,6 +106,10 @@ impl Prepared {
             },
             check_wire: false,
         };
+        experiment.validate().map_err(|error| CompileError::Experiment {
+            scenario: self.scenario.name.clone(),
+            reason: error.to_string(),
+        })?;
         Ok(Compiled { experiment, unmeasured: groups.unmeasured, groups: groups.names })
     }
 

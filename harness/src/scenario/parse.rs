@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cc_algos::Rate;
+use cc_algos::{Rate, Span};
 use transport::flow::{EcnMode, Pacing};
 
 use super::error::ScenarioError;
@@ -12,6 +12,9 @@ use super::{parse_link, parse_workload};
 
 /// Most hosts, pairs or flows a scenario may name. Ours.
 pub(super) const MAX_COUNT: u32 = 100_000;
+
+/// Most samples of one flow's time series. Ours: each flow under way adds one every time.
+const MAX_SAMPLES: u64 = 100_000;
 
 impl Scenario {
     /// Reads a scenario. `origin` names it in errors: a path, or the name of a built-in one.
@@ -46,14 +49,14 @@ fn read_scenario(root: &mut Section<'_>) -> Result<Scenario, ScenarioError> {
     let duration = root.required("duration")?.positive_span()?;
     let topology = read_topology(&mut *root)?;
     let scenario = Scenario {
-        name: name.parsed("a name of lower-case letters, digits and hyphens", read_name)?,
+        name: name.parsed("a name of at most 60 lower-case letters, digits and hyphens", read_name)?,
         description: root.or("description", String::new(), |entry| Ok(entry.text()?.to_owned()))?,
         duration,
         seeds: root.or("seeds", 10, |entry| entry.count(1, MAX_COUNT))?,
         algorithms: root.or("algorithms", default_algorithms(), read_names)?,
         baseline: root.maybe("baseline", |entry| Ok(entry.text()?.to_owned()))?,
         rivals: root.or("rivals", Rivals::None, read_rivals)?,
-        sample_every: root.maybe("sample_every", Entry::positive_span)?,
+        sample_every: root.maybe("sample_every", |entry| read_sampling(entry, duration))?,
         balance: root.or("balance", Balance::Ecmp, |entry| {
             entry.choice(&[("ecmp", Balance::Ecmp), ("spray", Balance::Spray)])
         })?,
@@ -64,6 +67,17 @@ fn read_scenario(root: &mut Section<'_>) -> Result<Scenario, ScenarioError> {
     };
     check_rivals(root, &scenario)?;
     Ok(scenario)
+}
+
+fn read_sampling(entry: &Entry<'_>, duration: Span) -> Result<Span, ScenarioError> {
+    let every = entry.positive_span()?;
+    if duration.as_nanos() / every.as_nanos() <= MAX_SAMPLES {
+        return Ok(every);
+    }
+    let least = Span::from_nanos(duration.as_nanos().div_ceil(MAX_SAMPLES));
+    Err(entry.fault(format!(
+        "expected at least {least}, for {MAX_SAMPLES} samples in the {duration} of a run; found {every}"
+    )))
 }
 
 fn read_name(text: &str) -> Option<String> {

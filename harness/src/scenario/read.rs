@@ -57,7 +57,9 @@ impl<'a> Section<'a> {
 
     /// The value of an optional key.
     pub(super) fn optional(&mut self, key: &'static str) -> Option<Entry<'a>> {
-        self.asked.push(key);
+        if !self.asked.contains(&key) {
+            self.asked.push(key);
+        }
         let (_, value) = self.table.iter().find(|(name, _)| name.get_ref() == key)?;
         Some(Entry { source: self.source, path: self.join(key), value })
     }
@@ -226,12 +228,8 @@ impl<'a> Entry<'a> {
 
     /// A probability.
     pub(super) fn probability(&self) -> Result<f64, ScenarioError> {
-        let probability = self.number()?;
-        if (0.0..=1.0).contains(&probability) {
-            Ok(probability)
-        } else {
-            Err(self.expected("a probability from 0 to 1"))
-        }
+        let within = |probability: &f64| (0.0..=1.0).contains(probability);
+        self.number().ok().filter(within).ok_or_else(|| self.expected("a probability from 0 to 1"))
     }
 
     /// `true` or `false`.

@@ -39,12 +39,17 @@ const FAULTS: &[(&str, &str, &str)] = &[
     (
         "\"small\"",
         "\"Small One\"",
-        "x.toml:2: `name`: expected a name of lower-case letters, digits and hyphens, found \"Small One\"",
+        "x.toml:2: `name`: expected a name of at most 60 lower-case letters, digits and hyphens, found \"Small One\"",
     ),
     ("\"10s\"", "10", "x.toml:3: `duration`: expected a time such as 100us, 25ms or 1s, in quotes, found 10"),
     ("\"10s\"", "\"0s\"", "x.toml:3: `duration`: expected a time above zero, found \"0s\""),
     ("\"10s\"", "\"10 sec\"", "x.toml:3: `duration`: expected a time such as 100us, 25ms or 1s, found \"10 sec\""),
     ("\"10s\"", "\"2592001s\"", "x.toml:3: `duration`: expected at most 2592000s, found \"2592001s\""),
+    (
+        "\"10s\"",
+        "\"10s\"\nsample_every = \"1ns\"",
+        "x.toml:4: `sample_every`: expected at least 100us, for 100000 samples in the 10s of a run; found 1ns",
+    ),
     ("\"10s\"", "\"10s\"\nseeds = 0", "x.toml:4: `seeds`: expected a whole number from 1 to 100000, found 0"),
     ("\"10s\"", "\"10s\"\nseed = 3", "x.toml:4: `seed`: unknown key: did you mean `seeds`?"),
     ("\"10s\"", "\"10s\"\nzzz = 3", "x.toml:4: `zzz`: unknown key: expected one of name, duration, topology, "),
@@ -79,7 +84,11 @@ const FAULTS: &[(&str, &str, &str)] = &[
         "10Mbps\", loss = 1.5",
         "x.toml:8: `topology.bottleneck.loss`: expected a probability from 0 to 1, found 1.5",
     ),
-    ("10Mbps\"", "10Mbps\", loss = nan", "x.toml:8: `topology.bottleneck.loss`: expected a finite number, found nan"),
+    (
+        "10Mbps\"",
+        "10Mbps\", loss = nan",
+        "x.toml:8: `topology.bottleneck.loss`: expected a probability from 0 to 1, found nan",
+    ),
     (
         "10Mbps\"",
         "10Mbps\", loss = -0.1",
