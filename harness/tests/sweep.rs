@@ -102,7 +102,16 @@ fn shards_merge_in_any_order_to_the_bytes_of_the_whole() {
     assert_eq!(code(&foreign), 0);
     let mixed = run(&scratch, &["report", "a", "foreign", "--out", "mixed"]);
     assert_eq!(code(&mixed), 2);
-    assert!(stderr(&mixed).contains("belongs to another run"), "{}", stderr(&mixed));
+    assert!(
+        stderr(&mixed).contains("foreign belongs to another run: it has 2 seeds of tiny instead of 8"),
+        "{}",
+        stderr(&mixed)
+    );
+    scratch.file("c/runs/tiny/cubic/3.json", "{\"format\":");
+    let damaged = run(&scratch, &["report", "a", "c", "--out", "mixed"]);
+    assert_eq!(code(&damaged), 2);
+    assert!(stderr(&damaged).contains("c/runs/tiny/cubic/3.json: damaged record"), "{}", stderr(&damaged));
+    assert!(!scratch.path("mixed").exists(), "parts that do not fit leave nothing that looks whole");
 }
 
 #[test]
@@ -110,7 +119,9 @@ fn a_folder_of_an_older_version_is_refused_and_kept() {
     let scratch = Scratch::new();
     let tiny = scratch.tiny_scenario();
     scratch.file("old/manifest.json", "{\"version\": \"0.0.9\", \"format\": 0}");
-    for args in [&["shootout", &tiny, "--out", "old", "--resume"][..], &["report", "old"]] {
+    assert_eq!(code(&sweep(&scratch, &tiny, "new", &["--seeds", "1"])), 0);
+    let uses = [&["shootout", &tiny, "--out", "old", "--resume"][..], &["report", "old"], &["compare", "new", "old"]];
+    for args in uses {
         let output = run(&scratch, args);
         assert_eq!(code(&output), 2);
         assert!(stderr(&output).contains("written by version 0.0.9 in format 0"), "{}", stderr(&output));
@@ -128,6 +139,10 @@ fn folders_compare_seed_by_seed() {
     let output = run(&scratch, &["compare", "a", "b"]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     assert!(stdout(&output).contains("tiny"), "{}", stdout(&output));
+    assert_eq!(code(&sweep(&scratch, &tiny, "c", &["--algos", "dctcp"])), 0);
+    let disjoint = run(&scratch, &["compare", "a", "c"]);
+    assert_eq!(code(&disjoint), 2);
+    assert!(stderr(&disjoint).contains("a and c have no scenario and algorithm in common"), "{}", stderr(&disjoint));
 }
 
 #[test]

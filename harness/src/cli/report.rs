@@ -61,21 +61,22 @@ pub(super) fn report(args: &ReportArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Copies the runs of shards into one folder; a folder that is one of them already is completed.
+/// Copies the runs of shards into one folder; a folder that is one of them already is completed. All parts are read before
+/// anything is written, so that a part that does not fit leaves nothing behind.
 fn merge(out: &Path, folders: &[PathBuf]) -> Result<PathBuf, CliError> {
-    let mut whole: Option<ResultsFolder> = None;
+    let mut whole: Option<Manifest> = None;
+    let mut records = Vec::new();
     for folder in folders {
         let part = ResultsFolder::open(folder)?;
-        let mut manifest: Manifest = part.manifest.clone();
-        manifest.metadata.shard = "1/1".to_owned();
-        // The first makes the folder; each further one must belong to the same sweep.
-        let target = ResultsFolder::create(out, manifest, Existing::Resume)?;
-        for record in load_folder(folder)? {
-            target.save(&record)?;
-        }
-        whole = Some(target);
+        let first = whole.get_or_insert_with(|| part.manifest.clone());
+        part.expect(&first.recipe)?;
+        records.extend(load_folder(folder)?);
     }
-    whole.map(|folder| folder.path().to_owned()).ok_or_else(|| CliError::usage("no folder to report on"))
+    let mut manifest = whole.ok_or_else(|| CliError::usage("no folder to report on"))?;
+    manifest.metadata.shard = "1/1".to_owned();
+    let target = ResultsFolder::create(out, manifest, Existing::Resume)?;
+    records.iter().try_for_each(|record| target.save(record))?;
+    Ok(target.path().to_owned())
 }
 
 /// Writes table, files and page of the runs in `folders` into `out`.
@@ -134,6 +135,17 @@ fn page_of(manifest: &Manifest) -> html::Page {
 }
 
 pub(super) fn compare(args: &CompareArgs) -> Result<(), CliError> {
+    for folder in [&args.a, &args.b] {
+        // Records alone do not tell whether another version made the folder.
+        ResultsFolder::open(folder)?;
+    }
     let comparison = compare_folders(&args.a, &args.b)?;
+    if comparison.comparisons.is_empty() {
+        return Err(CliError::usage(format!(
+            "{} and {} have no scenario and algorithm in common: nothing to compare",
+            args.a.display(),
+            args.b.display()
+        )));
+    }
     if args.json { print(&report::to_json(&comparison.grid())) } else { print(&report::comparison(&comparison)) }
 }

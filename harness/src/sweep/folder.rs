@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::manifest::{Manifest, ManifestError};
+use super::manifest::{Manifest, ManifestError, Recipe};
 use super::plan::Job;
 use crate::measure::{RunRecord, StoreError, write_atomically};
 
@@ -88,12 +88,9 @@ impl ResultsFolder {
             if existing == Existing::Refuse {
                 return Err(FolderError::Exists { path: path.to_owned() });
             }
-            let found = read_manifest(&file)?;
-            if found.recipe_hash != manifest.recipe_hash {
-                let difference = manifest.recipe.difference(&found.recipe);
-                return Err(FolderError::OtherRun { path: path.to_owned(), difference });
-            }
-            return Ok(Self { path: path.to_owned(), manifest: found });
+            let found = Self::open(path)?;
+            found.expect(&manifest.recipe)?;
+            return Ok(found);
         }
         if fs::read_dir(path).map_err(|source| io_error("read folder", source))?.next().is_some() {
             return Err(FolderError::Foreign { path: path.to_owned() });
@@ -109,6 +106,19 @@ impl ResultsFolder {
     /// If it is none, or of another format.
     pub fn open(path: &Path) -> Result<Self, FolderError> {
         Ok(Self { path: path.to_owned(), manifest: read_manifest(&path.join(MANIFEST))? })
+    }
+
+    /// Checks that it holds the runs of this recipe.
+    ///
+    /// # Errors
+    ///
+    /// If it belongs to another sweep; says in what it differs.
+    pub fn expect(&self, recipe: &Recipe) -> Result<(), FolderError> {
+        if self.manifest.recipe_hash == recipe.hash() {
+            return Ok(());
+        }
+        let difference = recipe.difference(&self.manifest.recipe);
+        Err(FolderError::OtherRun { path: self.path.clone(), difference })
     }
 
     /// Where it is.
