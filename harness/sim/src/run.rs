@@ -2,7 +2,7 @@
 
 mod ahead;
 
-use cc_algos::{Oracle, PathId, Setup, Span, Timestamp};
+use cc_algos::{Oracle, PathId, Setup, Span};
 use transport::flow::Workspace;
 
 use crate::endpoint::{self, Desk, Poll, ReceivingEnd, Route, SendingEnd};
@@ -307,7 +307,7 @@ impl<'a> Simulation<'a> {
         let outcome = &mut self.outcomes[flow as usize];
         outcome.completed = Some(self.now.to_timestamp());
         if let Stage::Active(ends) = std::mem::replace(&mut self.flows[flow as usize], Stage::Done) {
-            record(outcome, &ends, self.now.to_timestamp(), self.experiment.endpoints.sender.mtu);
+            record(outcome, &ends, self.experiment.endpoints.sender.mtu);
         }
         self.open_flows -= 1;
     }
@@ -340,7 +340,7 @@ impl<'a> Simulation<'a> {
         let (now, mtu) = (self.now.to_timestamp(), self.experiment.endpoints.sender.mtu);
         for (outcome, stage) in self.outcomes.iter_mut().zip(&self.flows) {
             if let Stage::Active(ends) = stage {
-                record(outcome, ends, now, mtu);
+                record(outcome, ends, mtu);
             }
         }
         let (ports, delays, samples) = self.measures.finish(self.now, &mut self.ports, &mut self.arena);
@@ -349,7 +349,7 @@ impl<'a> Simulation<'a> {
 }
 
 /// Copies what the engine counted into a flow's outcome.
-fn record(outcome: &mut FlowOutcome, ends: &(SendingEnd, ReceivingEnd), now: Timestamp, mtu: u64) {
+fn record(outcome: &mut FlowOutcome, ends: &(SendingEnd, ReceivingEnd), mtu: u64) {
     let (sending, receiving) = ends;
     let stats = sending.sender.stats(PathId(0));
     outcome.size = sending.source.size();
