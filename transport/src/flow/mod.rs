@@ -16,6 +16,11 @@
 //!
 //! *When time passes*, [`Sender::on_timeout`] runs the loss timer, the probe timeout and the controller's own timer.
 //!
+//! # Not filled yet
+//!
+//! [`Feedback`](cc_algos::Feedback) has room for what coding, switches and time-stamping hosts will tell: `recovered` and
+//! `recovered_packets`, `csig`, `int`, `fabric_delay` and `hops`. This engine leaves them empty.
+//!
 //! # Cost
 //!
 //! Nothing is allocated per packet once rings and scratch have grown to a flow's window. An acknowledgement costs what is
