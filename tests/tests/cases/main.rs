@@ -6,6 +6,7 @@
 mod application_limited;
 mod datacentre;
 mod distinct;
+mod ideal;
 mod idle;
 mod impaired;
 mod instants;
