@@ -71,9 +71,14 @@ struct Entry {
 }
 
 impl Entry {
-    fn key(&self) -> (SimTime, u64) {
-        (self.at, self.tie)
+    /// Time, then tie, as one number: compared without a branch.
+    fn key(&self) -> u128 {
+        key(self.at, self.tie)
     }
+}
+
+fn key(at: SimTime, tie: u64) -> u128 {
+    u128::from(at.as_picos()) << 64 | u128::from(tie)
 }
 
 impl PartialEq for Entry {
@@ -152,24 +157,26 @@ impl EventQueue {
         self.sequence += 1;
         // Xor and multiplication by an odd number are bijections: no two ties are equal. The high bits are well mixed.
         let tie = (self.sequence ^ self.scramble).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.place(Entry { at, tie, action });
+        self.place(at, tie, action);
     }
 
     /// Schedules an event that only looks: it comes after the others of its instant, and takes no tie-breaker from them, so
     /// that they come in the same order with and without it.
     pub(crate) fn push_observer(&mut self, at: SimTime, action: Action) {
-        self.place(Entry { at, tie: u64::MAX, action });
+        self.place(at, u64::MAX, action);
     }
 
+    /// Takes the parts of an entry, since they come in registers: an entry that a caller has just put together in memory
+    /// would be read back in larger pieces than it was written, which processors wait for.
     #[inline]
-    fn place(&mut self, entry: Entry) {
-        let slot = entry.at.as_picos() >> self.slot_shift;
+    fn place(&mut self, at: SimTime, tie: u64, action: Action) {
+        let slot = at.as_picos() >> self.slot_shift;
         if slot <= self.cursor {
-            self.push_open(entry);
+            self.push_open(Entry { at, tie, action });
         } else if slot - self.cursor < SLOTS as u64 {
-            self.push_wheel(slot, entry);
+            self.push_wheel(slot, at, tie, action);
         } else {
-            self.overflow.push(Reverse(entry));
+            self.overflow.push(Reverse(Entry { at, tie, action }));
         }
     }
 
@@ -200,17 +207,17 @@ impl EventQueue {
     }
 
     #[inline]
-    fn push_wheel(&mut self, slot: u64, entry: Entry) {
+    fn push_wheel(&mut self, slot: u64, at: SimTime, tie: u64, action: Action) {
         let index = slot as usize % SLOTS;
-        let node = Node { entry, next: self.heads[index] };
+        let next = self.heads[index];
         self.heads[index] = if self.free == NIL {
-            self.nodes.push(node);
+            self.nodes.push(Node { entry: Entry { at, tie, action }, next });
             (self.nodes.len() - 1) as u32
         } else {
             let id = self.free;
             let place = &mut self.nodes[id as usize];
             self.free = place.next;
-            *place = node;
+            *place = Node { entry: Entry { at, tie, action }, next };
             id
         };
         self.occupied[index / 64] |= 1 << (index % 64);
@@ -242,7 +249,7 @@ impl EventQueue {
             if slot == self.cursor {
                 self.open.push(entry);
             } else {
-                self.push_wheel(slot, entry);
+                self.push_wheel(slot, entry.at, entry.tie, entry.action);
             }
         }
         if self.open.len() > 1 {
@@ -280,7 +287,7 @@ impl EventQueue {
         self.cursor = (self.cursor << self.slot_shift) >> shift;
         self.slot_shift = shift;
         for entry in pending {
-            self.place(entry);
+            self.place(entry.at, entry.tie, entry.action);
         }
         // What falls into the cursor's slot stands in `open` already sorted; it is due first, and is found there.
     }

@@ -5,6 +5,7 @@ mod ahead;
 use cc_algos::{Oracle, PathId, Setup, Span};
 use transport::flow::Workspace;
 
+use self::ahead::Upcoming;
 use crate::endpoint::{self, Desk, Poll, ReceivingEnd, Route, SendingEnd};
 use crate::error::{SimError, SpecError};
 use crate::event::{Action, EventQueue};
@@ -57,6 +58,8 @@ struct Simulation<'a> {
     work: Workspace<Chunk>,
     measures: Measures,
     done: Work,
+    /// Scratch of [`Simulation::read_ahead`].
+    upcoming: Vec<Upcoming>,
 }
 
 impl<'a> Simulation<'a> {
@@ -79,6 +82,7 @@ impl<'a> Simulation<'a> {
             work: Workspace::default(),
             measures: Measures::new(experiment, &wiring),
             done: Work::default(),
+            upcoming: Vec::new(),
             wiring,
         };
         simulation.schedule_starts();

@@ -107,7 +107,10 @@ impl FifoPort {
 
     #[inline]
     pub(super) fn arrive(&mut self, scene: &mut Scene<'_>) -> Option<u32> {
-        self.replay(scene.now, scene.arena);
+        // Only the packet that arrives must have departed: the others can wait for the next offer.
+        if self.departed == 0 {
+            self.replay(scene.now, scene.arena);
+        }
         self.departed = self.departed.saturating_sub(1);
         self.wire.arrive(scene.events)
     }

@@ -9,70 +9,80 @@ use crate::event::Action;
 use crate::packet::{Body, Packet};
 use crate::topology::Node;
 
-/// Ports from which on a network does not fit the nearer caches.
+/// Ports from which on a network does not fit the nearer caches. On a smaller one, reading ahead costs more than it saves.
 const LARGE_NETWORK: usize = 1_024;
+
+/// A packet that is about to arrive.
+pub(super) struct Upcoming {
+    /// The port by whose link it comes.
+    port: u32,
+    packet: u32,
+    /// The port by which it goes on from a switch.
+    next: Option<u32>,
+}
 
 /// The end of a flow that a packet reaches.
 enum End<'a> {
-    Sending(&'a SendingEnd),
+    Sending(&'a SendingEnd, u64),
     Receiving(&'a ReceivingEnd),
 }
 
 impl Simulation<'_> {
     /// Reads what the events of the slot just opened will need. Each round follows pointers that the round before has
     /// fetched.
-    pub(super) fn read_ahead(&self) {
+    pub(super) fn read_ahead(&mut self) {
         if self.ports.len() < LARGE_NETWORK {
             return;
         }
+        let mut upcoming = std::mem::take(&mut self.upcoming);
+        upcoming.clear();
+        upcoming.extend(self.events.upcoming().filter_map(|action| match action {
+            Action::Head { port, packet } => Some(Upcoming { port, packet, next: None }),
+            _ => None,
+        }));
         let mut sum = 0;
-        for (port, packet) in self.heads() {
-            sum ^= self.ports[port].touch() ^ self.arena.touch(packet);
+        for head in &upcoming {
+            sum ^= self.ports[head.port as usize].touch() ^ self.arena.touch(head.packet);
         }
-        for (port, packet) in self.arrivals() {
-            sum ^= self.ports[port].touch_behind();
-            sum ^= match self.ends[port] {
-                Node::Switch(switch) => self.ports[self.wiring.router.route(switch, packet) as usize].touch(),
-                Node::Host(_) => self.touch_end(packet),
-            };
+        for head in &mut upcoming {
+            sum ^= self.ports[head.port as usize].touch_behind();
+            // A packet that was lost on the way has no place in the arena.
+            let Some(packet) = self.arena.peek(head.packet) else { continue };
+            if let Node::Switch(switch) = self.ends[head.port as usize] {
+                let next = self.wiring.router.route(switch, packet);
+                head.next = Some(next);
+                sum ^= self.ports[next as usize].touch();
+            } else {
+                sum ^= self.touch_end(packet);
+            }
         }
-        for (port, packet) in self.arrivals() {
-            sum ^= match self.ends[port] {
-                Node::Switch(switch) => self.ports[self.wiring.router.route(switch, packet) as usize].touch_behind(),
-                Node::Host(_) => self.touch_behind_end(packet),
+        for head in &upcoming {
+            sum ^= match (head.next, self.arena.peek(head.packet)) {
+                (Some(next), _) => self.ports[next as usize].touch_behind(),
+                (None, Some(packet)) => self.touch_behind_end(packet),
+                (None, None) => 0,
             };
         }
         std::hint::black_box(sum);
-    }
-
-    /// Ports whose first packet arrives, and that packet.
-    fn heads(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
-        self.events.upcoming().filter_map(|action| match action {
-            Action::Head { port, packet } => Some((port as usize, packet)),
-            _ => None,
-        })
-    }
-
-    fn arrivals(&self) -> impl Iterator<Item = (usize, &Packet)> + '_ {
-        self.heads().filter_map(|(port, packet)| Some((port, self.arena.peek(packet)?)))
+        self.upcoming = upcoming;
     }
 
     fn end_of(&self, packet: &Packet) -> Option<End<'_>> {
         match (&self.flows[packet.flow as usize], packet.body) {
-            (Stage::Active(ends), Body::Ack { .. }) => Some(End::Sending(&ends.0)),
+            (Stage::Active(ends), Body::Ack { frame }) => Some(End::Sending(&ends.0, self.arena.ack(frame).largest)),
             (Stage::Active(ends), _) => Some(End::Receiving(&ends.1)),
             _ => None,
         }
     }
 
     fn touch_end(&self, packet: &Packet) -> u64 {
-        let frame = match packet.body {
+        let beside = match packet.body {
             Body::Ack { frame } => self.arena.touch_ack(frame),
             Body::Data { .. } | Body::Ping => self.measures.touch(packet.flow),
         };
-        frame
+        beside
             ^ match self.end_of(packet) {
-                Some(End::Sending(sending)) => sending.touch(),
+                Some(End::Sending(sending, _)) => sending.touch(),
                 Some(End::Receiving(receiving)) => receiving.touch(),
                 None => 0,
             }
@@ -80,14 +90,12 @@ impl Simulation<'_> {
 
     /// What stands behind an end's pointers, and the port by which it answers.
     fn touch_behind_end(&self, packet: &Packet) -> u64 {
-        match (self.end_of(packet), packet.body) {
-            (Some(End::Sending(sending)), Body::Ack { frame }) => {
-                sending.touch_behind(self.arena.ack(frame).largest) ^ self.ports[sending.port as usize].touch()
+        match self.end_of(packet) {
+            Some(End::Sending(sending, largest)) => {
+                sending.touch_behind(largest) ^ self.ports[sending.port as usize].touch()
             }
-            (Some(End::Receiving(receiving)), _) => {
-                receiving.touch_behind() ^ self.ports[receiving.port as usize].touch()
-            }
-            _ => 0,
+            Some(End::Receiving(receiving)) => receiving.touch_behind() ^ self.ports[receiving.port as usize].touch(),
+            None => 0,
         }
     }
 }
