@@ -271,6 +271,7 @@ impl<'a> Simulation<'a> {
             return Ok(());
         }
         ends.1.wake_at = SimTime::MAX;
+        ends.1.receiver.on_timeout(self.now.to_timestamp());
         self.acknowledge(flow)
     }
 
