@@ -69,7 +69,9 @@ pub(super) fn run_sweep(
     let folder = ResultsFolder::create(&path, Manifest::new(recipe, metadata(args.shard)), existing)?;
     let interrupt = Interrupt::default();
     watch_for_interrupt(&interrupt);
-    note(&format!("{}: {} cells, {} runs, into {}", name, sweep.cells.len(), sweep.jobs.len(), path.display()));
+    let count = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+    let (cells, runs) = (count(sweep.cells.len(), "cell"), count(sweep.jobs.len(), "run"));
+    note(&format!("{name}: {cells}, {runs}, into {}", path.display()));
     let options = PoolOptions { threads: args.jobs.map_or_else(cores, NonZeroUsize::get), interrupt };
     let run = |job: &Job| -> Result<RunRecord, String> {
         let keep = if job.seed == 1 { KeepSeries::Yes } else { KeepSeries::No };

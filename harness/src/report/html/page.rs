@@ -163,7 +163,8 @@ fn definitions() -> String {
     let mut html = format!(
         "<section><h2>Definitions</h2>\n<ul>\
          <li><b>Slowdown</b>: flow completion time over what it would be in an empty network: base RTT plus the time the flow's wire bytes, \
-         headers included, take at its path's bottleneck (for a trace, at its mean rate), less the one full packet that the base RTT holds already. \
+         headers included, take at its path's bottleneck (for a trace, at its mean rate), less what the base RTT holds already: one packet, full or \
+         as small as the flow. \
          Completion runs from the flow's start until the sender knows that every byte arrived. <b>No handshake is counted.</b></li>\
          <li><b>Unfinished flows</b> are censored: they count as larger than every finished one, so a percentile that falls among them is only \
          known to be more than a bound, and starving flows cannot improve a tail. Flows that never began are counted beside them.</li>\
