@@ -11,14 +11,11 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use cc_algos::registry::RegistryError;
-use cc_algos::{Rate, Registry, Setup, Span, Timestamp};
+use cc_algos::{Rate, Registry, Span, Timestamp};
 use sim::queue::{Capacity, DisciplineSpec, MarkingSpec};
-use sim::spec::{
-    Balance, Contestant, Dumbbell, EndpointSpec, FatTree, FlowSpec, Knowledge, LinkSpec, Load, Start, Topology,
-};
+use sim::spec::{Balance, Contestant, Dumbbell, EndpointSpec, FatTree, FlowSpec, LinkSpec, Load, Start, Topology};
 use sim::{Experiment, HostId};
 use transport::flow::{ReceiverConfig, SenderConfig};
 
@@ -119,10 +116,7 @@ impl Workload {
 fn contestant(algorithm: &str) -> Result<Contestant, RegistryError> {
     let registry = Registry::builtin();
     let args = registry.resolve(algorithm)?;
-    // The probe: what builds once builds again, as only the setup differs.
-    registry.build_args(&args, &Setup::new(Timestamp::ZERO, CSG_MTU, 0))?;
-    let build = move |setup: &Setup| registry.build_args(&args, setup).expect("these arguments were built before");
-    Ok(Contestant { label: algorithm.to_owned(), build: Arc::new(build), knowledge: Knowledge::Estimated })
+    Ok(Contestant::registered(&registry, &args, CSG_MTU)?.labelled(algorithm))
 }
 
 fn flow(source: u32, destination: u32, bytes: u64) -> FlowSpec {

@@ -9,6 +9,7 @@
 //! * [`signal`]: what the network said (ECN, CSIG, INT, notices), as types;
 //! * [`estimate`]: RTT, delivery rate, windowed extremes, written once and shared by all;
 //! * [`algo`]: one algorithm a file;
+//! * [`declare`]: what an algorithm says of itself, and is held to;
 //! * [`registry`]: names and typed parameters, open to algorithms of other crates;
 //! * [`walkthrough`]: what each family of laws needs, and where the trait gives it.
 #![forbid(unsafe_code)]
@@ -16,6 +17,7 @@
 
 pub mod algo;
 pub mod controller;
+pub mod declare;
 pub mod estimate;
 pub mod ids;
 pub mod receiver;
@@ -30,6 +32,7 @@ pub use controller::{
     Cause, Controller, ControllerState, DeliverySample, Feedback, Flight, Handover, HostView, Limit, Oracle,
     PacketRecord, PacketTag, PathSnapshot, RttSample, SendState, Sent, Setup, Tally,
 };
+pub use declare::{Bounds, Declaration, Family, Need, Promises, Reductions};
 pub use ids::{BlockId, Entropy, PathId};
 pub use registry::Registry;
 pub use signal::{Ecn, EcnCounts, Signal};

@@ -14,15 +14,26 @@
 //! assert_eq!(error.to_string(), "unknown algorithm `cubik`: did you mean `cubic`?");
 //! ```
 
+mod nearest;
+mod value;
+
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::controller::{Controller, Setup};
+use crate::declare::{Declaration, Family};
+use crate::receiver::{AckEvery, ReceiverPolicy};
 use crate::units::{Rate, Span};
+
+pub use nearest::nearest;
+pub use value::{Param, Value};
 
 /// Builds a controller from resolved arguments.
 pub type Build = dyn Fn(&Args, &Setup) -> Result<Box<dyn Controller>, RegistryError> + Send + Sync;
+
+/// Builds the receiver's half of an algorithm around the acknowledgement rule that the scenario asks for.
+pub type BuildReceiver = dyn Fn(&Args, AckEvery) -> Box<dyn ReceiverPolicy> + Send + Sync;
 
 /// One entry of the registry.
 #[derive(Clone)]
@@ -30,8 +41,10 @@ pub struct Algorithm {
     name: String,
     summary: String,
     source: String,
+    declaration: Declaration,
     params: Vec<Param>,
     build: Arc<Build>,
+    build_receiver: Arc<BuildReceiver>,
 }
 
 impl Algorithm {
@@ -46,9 +59,28 @@ impl Algorithm {
             name: name.into(),
             summary: summary.into(),
             source: source.into(),
+            declaration: Declaration::new(Family::default()),
             params: Vec::new(),
             build: Arc::new(build),
+            build_receiver: Arc::new(|_, rule| Box::new(rule)),
         }
+    }
+
+    /// With what it says of itself.
+    #[must_use]
+    pub fn declaring(mut self, declaration: Declaration) -> Self {
+        self.declaration = declaration;
+        self
+    }
+
+    /// With a receiver's half of its own, such as one that sends congestion notification packets.
+    #[must_use]
+    pub fn with_receiver(
+        mut self,
+        build: impl Fn(&Args, AckEvery) -> Box<dyn ReceiverPolicy> + Send + Sync + 'static,
+    ) -> Self {
+        self.build_receiver = Arc::new(build);
+        self
     }
 
     /// With one more parameter.
@@ -73,6 +105,11 @@ impl Algorithm {
         &self.source
     }
 
+    /// What it says of itself.
+    pub const fn declaration(&self) -> &Declaration {
+        &self.declaration
+    }
+
     /// Its parameters.
     pub fn params(&self) -> &[Param] {
         &self.params
@@ -83,138 +120,6 @@ impl fmt::Debug for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Algorithm").field("name", &self.name).field("params", &self.params).finish_non_exhaustive()
     }
-}
-
-/// A parameter: its type and default in one, its bounds and its meaning.
-#[derive(Clone, Debug)]
-pub struct Param {
-    name: &'static str,
-    default: Value,
-    min: f64,
-    max: f64,
-    help: &'static str,
-}
-
-impl Param {
-    /// A parameter with the type of its default, without bounds but those of the type.
-    pub const fn new(name: &'static str, default: Value, help: &'static str) -> Self {
-        Self { name, default, min: f64::NEG_INFINITY, max: f64::INFINITY, help }
-    }
-
-    /// With bounds, both allowed: plain numbers; nanoseconds for spans; bit/s for rates; bytes for sizes.
-    #[must_use]
-    pub const fn within(mut self, min: f64, max: f64) -> Self {
-        self.min = min;
-        self.max = max;
-        self
-    }
-
-    /// Its name.
-    pub const fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// Its default.
-    pub const fn default(&self) -> Value {
-        self.default
-    }
-
-    /// What it means.
-    pub const fn help(&self) -> &'static str {
-        self.help
-    }
-}
-
-/// A parameter's value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value {
-    /// A real number.
-    Number(f64),
-    /// A whole number.
-    Integer(u64),
-    /// Bytes; accepts `1500`, `64kB`, `1MB`.
-    Bytes(u64),
-    /// A span of time; accepts `100us`, `25ms`, `1s`.
-    Span(Span),
-    /// A rate; accepts `10Mbps`, `400Gbps`.
-    Rate(Rate),
-    /// `on` or `off`.
-    Switch(bool),
-}
-
-impl Value {
-    /// Reads a value of the type of this one, with its unit; `None` if it is anything else.
-    pub fn parse_as(self, text: &str) -> Option<Self> {
-        Some(match self {
-            Self::Number(_) => Self::Number(text.parse().ok().filter(|number: &f64| number.is_finite())?),
-            Self::Integer(_) => Self::Integer(text.parse().ok()?),
-            Self::Bytes(_) => Self::Bytes(parse_scaled(text, BYTE_UNITS)?),
-            Self::Span(_) => Self::Span(Span::from_nanos(parse_scaled(text, SPAN_UNITS)?)),
-            Self::Rate(_) => Self::Rate(Rate::from_bps(parse_scaled(text, RATE_UNITS)?)),
-            Self::Switch(_) => Self::Switch(match text {
-                "on" | "true" | "1" => true,
-                "off" | "false" | "0" => false,
-                _ => return None,
-            }),
-        })
-    }
-
-    fn magnitude(self) -> f64 {
-        match self {
-            Self::Number(number) => number,
-            Self::Integer(number) | Self::Bytes(number) => number as f64,
-            Self::Span(span) => span.as_nanos() as f64,
-            Self::Rate(rate) => rate.as_bps() as f64,
-            Self::Switch(on) => f64::from(u8::from(on)),
-        }
-    }
-
-    fn kind(self) -> &'static str {
-        match self {
-            Self::Number(_) => "a number",
-            Self::Integer(_) => "a whole number",
-            Self::Bytes(_) => "a size such as 1500, 64kB or 1MB",
-            Self::Span(_) => "a time such as 100us, 25ms or 1s",
-            Self::Rate(_) => "a rate such as 10Mbps or 400Gbps",
-            Self::Switch(_) => "on or off",
-        }
-    }
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Number(number) => write!(f, "{number}"),
-            Self::Integer(number) => write!(f, "{number}"),
-            Self::Bytes(bytes) => write!(f, "{bytes}B"),
-            Self::Span(span) => write!(f, "{span}"),
-            Self::Rate(rate) => write!(f, "{rate}"),
-            Self::Switch(true) => f.write_str("on"),
-            Self::Switch(false) => f.write_str("off"),
-        }
-    }
-}
-
-const BYTE_UNITS: &[(&str, f64)] = &[
-    ("GiB", 1_073_741_824.0),
-    ("MiB", 1_048_576.0),
-    ("KiB", 1_024.0),
-    ("GB", 1e9),
-    ("MB", 1e6),
-    ("kB", 1e3),
-    ("B", 1.0),
-    ("", 1.0),
-];
-const SPAN_UNITS: &[(&str, f64)] = &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
-const RATE_UNITS: &[(&str, f64)] = &[("Gbps", 1e9), ("Mbps", 1e6), ("kbps", 1e3), ("bps", 1.0)];
-
-/// `text` as a non-negative number with one of the `units`, scaled and rounded; `None` if it is anything else.
-fn parse_scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
-    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    let scale = units.iter().find(|(name, _)| *name == unit)?.1;
-    let scaled = number.parse::<f64>().ok()? * scale;
-    (scaled >= 0.0 && scaled < u64::MAX as f64).then(|| crate::units::round_to_u64(scaled))
 }
 
 /// Arguments of one algorithm: each parameter with its given or default value.
@@ -259,6 +164,11 @@ impl Args {
         rate, Rate, Rate);
     getter!(/// The value of a switch.
         switch, Switch, bool);
+
+    /// The algorithm that they are arguments of.
+    pub fn algorithm(&self) -> &str {
+        &self.algorithm
+    }
 
     /// Every parameter with its value, by name.
     pub fn values(&self) -> impl Iterator<Item = (&'static str, Value)> + '_ {
@@ -425,7 +335,21 @@ impl Registry {
         (self.find(&args.algorithm)?.build)(args, setup)
     }
 
-    fn find(&self, name: &str) -> Result<&Algorithm, RegistryError> {
+    /// Builds the receiver's half for arguments that [`Registry::resolve`] gave, around an acknowledgement rule.
+    ///
+    /// # Errors
+    ///
+    /// If the algorithm is not in this registry.
+    pub fn build_receiver(&self, args: &Args, rule: AckEvery) -> Result<Box<dyn ReceiverPolicy>, RegistryError> {
+        Ok((self.find(&args.algorithm)?.build_receiver)(args, rule))
+    }
+
+    /// The entry of this name.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub fn find(&self, name: &str) -> Result<&Algorithm, RegistryError> {
         self.algorithms.get(name).ok_or_else(|| RegistryError::UnknownAlgorithm {
             name: name.to_owned(),
             nearest: nearest(name, self.algorithms.keys().map(String::as_str)),
@@ -465,31 +389,6 @@ fn parse_param(algorithm: &Algorithm, param: &Param, text: &str) -> Result<Value
         (true, false) => format!("at least {}{unit}", param.min),
         _ => format!("at most {}{unit}", param.max),
     }))
-}
-
-/// The most similar of `known`, if it is similar at all: at most a third of the letters differ.
-pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    known
-        .map(|candidate| (edit_distance(name, candidate), candidate))
-        .filter(|(distance, candidate)| *distance * 3 <= candidate.len().max(name.len()))
-        .min()
-        .map(|(_, candidate)| candidate.to_owned())
-}
-
-/// Levenshtein's distance by rows.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

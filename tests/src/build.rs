@@ -1,13 +1,9 @@
 //! Experiments as plain data.
 
-use std::sync::Arc;
-
 use cc_algos::{Rate, Registry, Span, Timestamp};
 use sim::link::impair::LossSpec;
 use sim::queue::{Capacity, DisciplineSpec};
-use sim::spec::{
-    Balance, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, Knowledge, LinkSpec, Load, Start, Topology,
-};
+use sim::spec::{Balance, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, Start, Topology};
 use sim::{HostId, Probability};
 use transport::flow::{ReceiverConfig, SenderConfig};
 
@@ -38,11 +34,7 @@ pub fn probability(value: f64) -> Probability {
 pub fn contestant(spec: &str) -> Contestant {
     let registry = Registry::builtin();
     let args = registry.resolve(spec).expect("a built-in algorithm");
-    Contestant {
-        label: spec.into(),
-        build: Arc::new(move |setup| registry.build_args(&args, setup).expect("parameters that were resolved")),
-        knowledge: Knowledge::Estimated,
-    }
+    Contestant::registered(&registry, &args, 1_500).expect("parameters that it accepts").labelled(spec)
 }
 
 /// A flow of the first contestant that starts at time zero.

@@ -13,7 +13,7 @@ use crate::framing;
 use crate::packet::{Arena, Body, Packet};
 use crate::rng;
 use crate::source::{Chunk, ChunkKind, Source};
-use crate::spec::{Balance, EndpointSpec, FlowSpec};
+use crate::spec::{Balance, Contestant, EndpointSpec, FlowSpec};
 use crate::time::SimTime;
 
 const PATH: PathId = PathId(0);
@@ -226,10 +226,10 @@ pub(crate) struct ReceivingEnd {
 }
 
 impl ReceivingEnd {
-    pub(crate) fn new(flow: u32, spec: &FlowSpec, endpoints: &EndpointSpec) -> Self {
-        let policy = AckEvery::new(endpoints.ack_every, endpoints.ack_delay);
+    pub(crate) fn new(flow: u32, spec: &FlowSpec, endpoints: &EndpointSpec, contestant: &Contestant) -> Self {
+        let policy = (contestant.build_receiver)(AckEvery::new(endpoints.ack_every, endpoints.ack_delay));
         Self {
-            receiver: Receiver::new(endpoints.receiver, Box::new(policy)),
+            receiver: Receiver::new(endpoints.receiver, policy),
             received: RangeSet::default(),
             delivered: 0,
             final_size: None,

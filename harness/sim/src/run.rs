@@ -249,7 +249,7 @@ impl<'a> Simulation<'a> {
         let route = Route { now, balancer: endpoint::balancer(experiment.balance, experiment.seed, flow) };
         let controller = (contestant.build)(&setup);
         let sending = SendingEnd::new(flow, spec, &experiment.endpoints, controller, route);
-        let receiving = ReceivingEnd::new(flow, spec, &experiment.endpoints);
+        let receiving = ReceivingEnd::new(flow, spec, &experiment.endpoints, contestant);
         self.flows[flow as usize] = Stage::Active(Box::new((sending, receiving)));
         self.pump(flow)
     }

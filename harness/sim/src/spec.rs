@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cc_algos::{Controller, Rate, Setup, Span, Timestamp};
+use cc_algos::receiver::{AckEvery, ReceiverPolicy};
+use cc_algos::registry::{Args, RegistryError};
+use cc_algos::{Controller, Need, Rate, Registry, Setup, Span, Timestamp};
 use transport::flow::{ReceiverConfig, SenderConfig};
 
 use crate::error::SimError;
@@ -37,21 +39,96 @@ pub struct Experiment {
 /// Builds the controller of one flow.
 pub type Build = dyn Fn(&Setup) -> Box<dyn Controller> + Send + Sync;
 
+/// Builds the receiver's half of one flow around the acknowledgement rule of the experiment.
+pub type BuildReceiver = dyn Fn(AckEvery) -> Box<dyn ReceiverPolicy> + Send + Sync;
+
 /// A controller that takes part, as a way to build one per flow.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Contestant {
     /// Name in results.
     pub label: String,
     /// Builds the controller of one flow.
     pub build: Arc<Build>,
+    /// Builds its receiver's half.
+    pub build_receiver: Arc<BuildReceiver>,
+    /// Signals that its flows ask the network for.
+    pub needs: Vec<Need>,
     /// Whether the flow's true base RTT and bottleneck rate are handed to the controller.
     pub knowledge: Knowledge,
+}
+
+impl Contestant {
+    /// A contestant with an ordinary receiver that asks for no signals and estimates what it needs to know.
+    pub fn new(
+        label: impl Into<String>,
+        build: impl Fn(&Setup) -> Box<dyn Controller> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            label: label.into(),
+            build: Arc::new(build),
+            build_receiver: Arc::new(|rule| Box::new(rule)),
+            needs: Vec::new(),
+            knowledge: Knowledge::Estimated,
+        }
+    }
+
+    /// An algorithm of a registry, with the receiver's half and the signals that belong to it.
+    ///
+    /// # Errors
+    ///
+    /// If the registry does not know it or it refuses these arguments; once it does not, building goes well for every flow.
+    pub fn registered(registry: &Registry, args: &Args, mtu: u64) -> Result<Self, RegistryError> {
+        // What an algorithm refuses, it should refuse now and not once flows begin.
+        registry.build_args(args, &Setup::new(Timestamp::ZERO, mtu, 0))?;
+        let needs = registry.find(args.algorithm())?.declaration().needs.clone();
+        let registry = Arc::new(registry.clone());
+        let parts = (Arc::clone(&registry), args.clone());
+        let label = args.to_string();
+        let build = move |setup: &Setup| match parts.0.build_args(&parts.1, setup) {
+            Ok(controller) => controller,
+            Err(error) => panic!("{error}"),
+        };
+        let args = args.clone();
+        let build_receiver = move |rule: AckEvery| match registry.build_receiver(&args, rule) {
+            Ok(policy) => policy,
+            Err(error) => panic!("{error}"),
+        };
+        Ok(Self { build_receiver: Arc::new(build_receiver), needs, ..Self::new(label, build) })
+    }
+
+    /// With another label.
+    #[must_use]
+    pub fn labelled(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// With the given knowledge of its path.
+    #[must_use]
+    pub const fn knowing(mut self, knowledge: Knowledge) -> Self {
+        self.knowledge = knowledge;
+        self
+    }
+
+    /// Asking the network for a signal.
+    #[must_use]
+    pub fn needing(mut self, need: Need) -> Self {
+        self.needs.push(need);
+        self
+    }
+
+    /// Whether its flows ask for a signal.
+    pub fn needs(&self, need: Need) -> bool {
+        self.needs.contains(&need)
+    }
 }
 
 impl fmt::Debug for Contestant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Contestant")
             .field("label", &self.label)
+            .field("needs", &self.needs)
             .field("knowledge", &self.knowledge)
             .finish_non_exhaustive()
     }

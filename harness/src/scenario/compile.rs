@@ -1,11 +1,10 @@
 //! From a scenario, an algorithm and a seed to an experiment.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use cc_algos::registry::Args;
 use cc_algos::registry::RegistryError;
-use cc_algos::{Registry, Setup, Span, Timestamp};
+use cc_algos::{Registry, Span};
 use sim::spec::{self, Contestant, EndpointSpec, Experiment, Knowledge, LinkSpec};
 use transport::flow::{LossPolicy, ReceiverConfig, Rto, SenderConfig};
 
@@ -127,15 +126,8 @@ impl Prepared {
         let knowledge = if self.scenario.oracle { Knowledge::Oracle } else { Knowledge::Estimated };
         let mut contestants = Contestants { list: Vec::new(), named: BTreeMap::new(), rival: None };
         let mut add = |label: String, args: &Args| {
-            // What an algorithm refuses, it should refuse now and not once flows begin.
-            let probe = Setup::new(Timestamp::ZERO, self.scenario.endpoints.mtu, 0);
-            registry.build_args(args, &probe)?;
-            let (registry, args) = (registry.clone(), args.clone());
-            let build = Arc::new(move |setup: &Setup| match registry.build_args(&args, setup) {
-                Ok(controller) => controller,
-                Err(error) => panic!("{error}"),
-            });
-            contestants.list.push(Contestant { label, build, knowledge });
+            let contestant = Contestant::registered(registry, args, self.scenario.endpoints.mtu)?;
+            contestants.list.push(contestant.labelled(label).knowing(knowledge));
             Ok(contestants.list.len() - 1)
         };
         add(cast.subject.to_string(), &cast.subject).map_err(fault)?;

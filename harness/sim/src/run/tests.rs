@@ -1,7 +1,5 @@
 //! Whole runs on small networks.
 
-use std::sync::Arc;
-
 use cc_algos::{Rate, Registry, Span, Timestamp};
 use transport::flow::{Pacing, ReceiverConfig, SenderConfig};
 
@@ -9,18 +7,11 @@ use super::run;
 use crate::ids::HostId;
 use crate::outcome::Outcome;
 use crate::queue::{Capacity, DisciplineSpec};
-use crate::spec::{
-    Balance, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, Knowledge, LinkSpec, Load, Start, Topology,
-};
+use crate::spec::{Balance, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, Start, Topology};
 
 fn contestant(spec: &'static str) -> Contestant {
     let registry = Registry::builtin();
-    let args = registry.resolve(spec).unwrap();
-    Contestant {
-        label: spec.into(),
-        build: Arc::new(move |setup| registry.build_args(&args, setup).unwrap()),
-        knowledge: Knowledge::Estimated,
-    }
+    Contestant::registered(&registry, &registry.resolve(spec).unwrap(), 1_500).unwrap()
 }
 
 fn flow(source: u32, destination: u32, load: Load) -> FlowSpec {
