@@ -1,11 +1,12 @@
-//! A driver for tests of single laws: a sender over a path without a queue, which keeps the engine's contract and leaves
-//! the fate of every packet to the test.
+//! A driver for tests of single laws: a sender over a path without a queue, which keeps the engine's contract, takes
+//! delivery-rate samples as the engine does, and leaves the fate of every packet to the test.
 
 use std::collections::VecDeque;
 
 use crate::controller::{
     Cause, Controller, Feedback, Flight, Limit, PacketRecord, RttSample, SendState, Sent, Setup, Tally,
 };
+use crate::estimate::DeliveryEstimator;
 use crate::signal::{Ecn, Signal};
 use crate::units::{Span, Timestamp};
 
@@ -36,6 +37,19 @@ pub(crate) struct Batch {
     pub(crate) spurious: Vec<PacketRecord>,
     pub(crate) recovered: Vec<PacketRecord>,
     pub(crate) persistent_congestion: Option<Span>,
+    /// A probe or retransmission time-out, with how many there were in a row.
+    pub(crate) timeout: Option<u32>,
+}
+
+impl Batch {
+    const fn cause(&self) -> Cause {
+        match self.timeout {
+            Some(consecutive) => Cause::Timeout { consecutive },
+            None if !self.acked.is_empty() => Cause::Ack,
+            None if !self.lost.is_empty() || self.spurious.is_empty() => Cause::LossTimer,
+            None => Cause::Spurious,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -49,8 +63,7 @@ pub(crate) struct Driver<C> {
     pub(crate) stretch: usize,
     mtu: u64,
     next_packet: u64,
-    delivered: u64,
-    lost: u64,
+    delivery: DeliveryEstimator,
     min_rtt: Option<Span>,
 }
 
@@ -72,8 +85,7 @@ impl<C: Controller> Driver<C> {
             stretch: 1,
             mtu: MTU,
             next_packet: 0,
-            delivered: 0,
-            lost: 0,
+            delivery: DeliveryEstimator::new(Timestamp::ZERO),
             min_rtt: None,
         }
     }
@@ -92,8 +104,8 @@ impl<C: Controller> Driver<C> {
             flight.latest_rtt = Some(self.rtt);
         }
         flight.min_rtt = self.min_rtt;
-        flight.delivered = self.delivered;
-        flight.lost = self.lost;
+        flight.delivered = self.delivery.delivered();
+        flight.lost = self.delivery.lost();
         flight.next_packet_number = self.next_packet;
         flight
     }
@@ -102,13 +114,8 @@ impl<C: Controller> Driver<C> {
         for _ in 0..packets {
             let mut record = PacketRecord::new(self.next_packet, self.mtu as u32, self.now);
             self.next_packet += 1;
-            record.at_send = SendState {
-                in_flight: self.flight().bytes + self.mtu,
-                delivered: self.delivered,
-                lost: self.lost,
-                limit: self.limit,
-                ..record.at_send
-            };
+            let at_send = self.delivery.on_sent(self.now, self.mtu, self.flight().bytes);
+            record.at_send = SendState { limit: self.limit, ..at_send };
             self.in_flight.push_back(record);
             let sent = Sent::new(self.now, record.packet_number, record.bytes);
             let flight = self.flight();
@@ -129,7 +136,7 @@ impl<C: Controller> Driver<C> {
 
     pub(crate) fn feed(&mut self, batch: &Batch) {
         let gone: u64 = [&batch.acked, &batch.lost, &batch.recovered].iter().map(|part| tally(part).bytes).sum();
-        let mut feedback = Feedback::new(self.now, if batch.acked.is_empty() { Cause::LossTimer } else { Cause::Ack });
+        let mut feedback = Feedback::new(self.now, batch.cause());
         feedback.acked = &batch.acked;
         feedback.lost = &batch.lost;
         feedback.spurious = &batch.spurious;
@@ -147,8 +154,9 @@ impl<C: Controller> Driver<C> {
             feedback.rtt = Some(RttSample { latest, ack_delay: Span::ZERO, sent_at: newest.sent_at });
             self.min_rtt = Some(self.min_rtt.map_or(latest, |min| min.min(latest)));
         }
-        self.delivered += feedback.newly_acked.bytes;
-        self.lost += feedback.newly_lost.bytes;
+        batch.acked.iter().chain(&batch.spurious).for_each(|packet| self.delivery.on_acked(packet));
+        feedback.delivery = self.delivery.sample(self.now, self.min_rtt);
+        batch.lost.iter().for_each(|packet| self.delivery.on_lost(u64::from(packet.bytes)));
         let flight = self.flight();
         self.controller.on_feedback(&feedback, &flight);
     }
@@ -212,6 +220,7 @@ impl<C: Controller> Driver<C> {
 impl Driver<Box<dyn Controller>> {
     /// The same flow once more, with a copy of its controller.
     pub(crate) fn fork(&self) -> Self {
-        Self { controller: self.controller.clone_box(), in_flight: self.in_flight.clone(), ..*self }
+        let (in_flight, delivery) = (self.in_flight.clone(), self.delivery.clone());
+        Self { controller: self.controller.clone_box(), in_flight, delivery, ..*self }
     }
 }
