@@ -59,12 +59,19 @@ pub enum PathChange {
 }
 
 /// A switch's own report on its queue, sent back without the detour over the receiver.
+///
+/// It holds what a congestion point of QCN (IEEE 802.1Qau) reckons with, unquantised: with `Q` the queue, `Q_eq` the set
+/// point and `Q_old` the queue at the sample before, `Fb = -((Q - Q_eq) + w (Q - Q_old))`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NearSource {
     /// Bytes queued at the switch.
     pub queue_bytes: u64,
+    /// Bytes queued when the switch took its sample before this one, whoever was told of it.
+    pub former_queue_bytes: u64,
+    /// The queue that the switch aims at, bytes.
+    pub set_point_bytes: u64,
     /// Rate of the switch's port.
     pub port_rate: Rate,
-    /// When the packet that triggered the notice was sent.
-    pub triggered_by_sent_at: Timestamp,
+    /// When the packet that triggered the notice was sent, if it has not been settled in the meantime.
+    pub triggered_by_sent_at: Option<Timestamp>,
 }

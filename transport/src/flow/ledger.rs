@@ -180,6 +180,12 @@ impl<C: Copy> Ledger<C> {
         entry.map_or(0, |entry| entry.sent_at.as_nanos() ^ entry.at_send.delivered ^ u64::from(entry.seq))
     }
 
+    /// When a packet was sent, if it is in flight.
+    pub(crate) fn sent_at(&self, number: u64) -> Option<Timestamp> {
+        let entry = self.ring.get(usize::try_from(number.checked_sub(self.base)?).ok()?)?;
+        (entry.state == State::InFlight).then_some(entry.sent_at)
+    }
+
     /// Remembers a packet that counts as in flight. Its tag is set by [`Ledger::set_newest_tag`].
     pub(crate) fn push(&mut self, packet: NewPacket<C>) -> u64 {
         let packet_number = self.next_number();

@@ -146,6 +146,11 @@ impl<C: Content> Sender<C> {
         self.path(path).ledger.oldest_content()
     }
 
+    /// When the packet of that number was sent, if it is in flight: how old the cause of a switch's notice is.
+    pub fn sent_at(&self, path: PathId, packet_number: u64) -> Option<Timestamp> {
+        self.path(path).ledger.sent_at(packet_number)
+    }
+
     /// The number that the next packet will bear.
     pub fn next_packet_number(&self, path: PathId) -> u64 {
         self.path(path).ledger.next_number()

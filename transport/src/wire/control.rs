@@ -91,6 +91,10 @@ plain_frame! {
         packet_number: u64 = "packet number",
         /// Bytes queued at the switch.
         queue_bytes: u64 = "queued bytes",
+        /// Bytes queued at the sample before.
+        former_queue_bytes: u64 = "formerly queued bytes",
+        /// The queue that the switch aims at, bytes.
+        set_point_bytes: u64 = "set point",
         /// Rate of the switch's port, coded in bits per second.
         port_rate: Rate = "port rate",
     }

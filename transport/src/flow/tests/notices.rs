@@ -228,3 +228,18 @@ fn each_path_has_its_own_numbers_and_sees_its_siblings() {
     assert_eq!((snapshot.path, snapshot.smoothed_rtt), (PATH, Some(Span::from_millis(100))));
     assert_eq!(snapshot.bytes_since_loss, 2 * u64::from(MTU));
 }
+
+#[test]
+fn the_sender_knows_when_a_packet_left_until_it_is_settled() {
+    let probe = Probe::with_window(10);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    channel.burst(2, &[1]);
+    channel.run_until(ms(30));
+    channel.burst(1, &[]);
+    let sent_at = |channel: &Channel, number| channel.sender.sent_at(PATH, number);
+    assert_eq!([0, 1, 2].map(|number| sent_at(&channel, number)), [Some(ms(0)), Some(ms(0)), Some(ms(30))]);
+    assert_eq!(sent_at(&channel, 3), None, "never sent");
+    channel.run_until(ms(110));
+    assert_eq!([0, 1].map(|number| sent_at(&channel, number)), [None, Some(ms(0))]);
+    assert_eq!(sent_at(&channel, u64::MAX), None);
+}

@@ -118,8 +118,14 @@ fn control_frames() -> Vec<Frame<'static>> {
         max_ack_delay: Span::from_micros(25),
         reordering_threshold: 1,
     };
-    let near_source =
-        NearSource { path: PATH, packet_number: 1_000, queue_bytes: 150_000, port_rate: Rate::from_gbps(400) };
+    let near_source = NearSource {
+        path: PATH,
+        packet_number: 1_000,
+        queue_bytes: 150_000,
+        former_queue_bytes: 120_000,
+        set_point_bytes: 26_000,
+        port_rate: Rate::from_gbps(400),
+    };
     let tag = CsigTag::Compact([0x99, 0x00, 0x2b, 0x85]);
     vec![
         Frame::Padding { len: 3 },

@@ -231,8 +231,17 @@ fn plain_frame() -> impl Strategy<Value = Frame<'static>> {
         varint().prop_map(|maximum| Frame::MaxData(MaxData { maximum })),
         (varint(), varint()).prop_map(|(stream, maximum)| Frame::MaxStreamData(MaxStreamData { stream, maximum })),
         varint().prop_map(|total| Frame::Credit(Credit { total })),
-        (path(), varint(), varint(), varint()).prop_map(|(path, packet_number, queue_bytes, rate)| {
-            Frame::NearSource(NearSource { path, packet_number, queue_bytes, port_rate: Rate::from_bps(rate) })
+        (path(), varint(), [varint(), varint(), varint()], varint()).prop_map(|(path, packet_number, queue, rate)| {
+            let [queue_bytes, former_queue_bytes, set_point_bytes] = queue;
+            let port_rate = Rate::from_bps(rate);
+            Frame::NearSource(NearSource {
+                path,
+                packet_number,
+                queue_bytes,
+                former_queue_bytes,
+                set_point_bytes,
+                port_rate,
+            })
         }),
         trimmed().prop_map(Frame::Trimmed),
         (path(), entropy(), span(), tag()).prop_map(|(path, entropy, age, tag)| Frame::CsigEcho(CsigEcho {
