@@ -3,10 +3,12 @@
 use core::num::NonZeroU64;
 use core::ops::Range;
 
-use cc_algos::receiver::AckEvery;
+use cc_algos::receiver::{AckEvery, Notice};
+use cc_algos::signal::Signal;
 use cc_algos::{Controller, Ecn, Entropy, PathId, Timestamp};
 use transport::flow::balance::{self, Balancer, Ecmp, Spray};
 use transport::flow::{Arrived, Event, Gate, Outgoing, RangeSet, Receiver, Sender, Workspace};
+use transport::wire::{CongestionNotification, Credit, Frame, VARINT_MAX};
 
 use crate::error::SimError;
 use crate::framing;
@@ -45,6 +47,8 @@ pub(crate) struct SendingEnd {
     flow: u32,
     destination: u32,
     mtu: u32,
+    /// Credit that notices have brought, bytes since the flow began.
+    credited: u64,
     balancer: Box<dyn Balancer>,
 }
 
@@ -66,6 +70,7 @@ impl SendingEnd {
             flow,
             destination: spec.destination.0,
             mtu: u32::try_from(endpoints.sender.mtu).unwrap_or(u32::MAX),
+            credited: 0,
             balancer: route.balancer,
         }
     }
@@ -141,6 +146,24 @@ impl SendingEnd {
         desk.arena.release_ack(frame);
         self.settle(desk);
         Ok(())
+    }
+
+    /// A notice arrived; its frame is released.
+    pub(crate) fn on_notice(&mut self, frame: u32, desk: &mut Desk<'_>) {
+        let signal = match desk.arena.notice(frame) {
+            Frame::CongestionNotification(_) => Some(Signal::CongestionNotification),
+            // Totals make good what was lost; one that was overtaken says nothing new.
+            Frame::Credit(credit) if credit.total > self.credited => {
+                let bytes = credit.total - self.credited;
+                self.credited = credit.total;
+                Some(Signal::Credit { bytes })
+            }
+            _ => None,
+        };
+        desk.arena.release_notice(frame);
+        if let Some(signal) = signal {
+            self.sender.on_notice(desk.now.to_timestamp(), PATH, signal);
+        }
     }
 
     /// A timer may have come.
@@ -222,7 +245,10 @@ pub(crate) struct ReceivingEnd {
     pub(crate) port: u32,
     flow: u32,
     source: u32,
-    acks_sent: u64,
+    /// Packets sent back, which bear numbers of their own.
+    sent: u64,
+    /// Credit granted, bytes since the flow began.
+    credited: u64,
 }
 
 impl ReceivingEnd {
@@ -237,7 +263,8 @@ impl ReceivingEnd {
             port: spec.destination.0,
             flow,
             source: spec.source.0,
-            acks_sent: 0,
+            sent: 0,
+            credited: 0,
         }
     }
 
@@ -294,18 +321,37 @@ impl ReceivingEnd {
         }
         let frame = desk.arena.new_ack();
         self.receiver.write_ack(now, desk.arena.ack_mut(frame));
-        let number = self.acks_sent;
-        self.acks_sent += 1;
-        let bytes = framing::ack_bytes(self.flow, number, desk.arena.ack(frame));
-        Some(desk.arena.insert(Packet {
+        let bytes = framing::ack_bytes(self.flow, self.sent, desk.arena.ack(frame));
+        Some(self.send_back(Body::Ack { frame }, bytes, desk))
+    }
+
+    /// A notice that is to be sent, in a packet of its own. Ask until there is none.
+    pub(crate) fn poll_notice(&mut self, desk: &mut Desk<'_>) -> Option<u32> {
+        let notice = match self.receiver.take_notice()? {
+            Notice::CongestionNotification => Frame::CongestionNotification(CongestionNotification { path: PATH }),
+            Notice::Credit { bytes } => {
+                self.credited = self.credited.saturating_add(bytes).min(VARINT_MAX);
+                Frame::Credit(Credit { total: self.credited })
+            }
+            _ => return None,
+        };
+        let bytes = framing::notice_bytes(self.flow, self.sent, &notice);
+        let frame = desk.arena.new_notice(notice);
+        Some(self.send_back(Body::Notice { frame }, bytes, desk))
+    }
+
+    fn send_back(&mut self, body: Body, bytes: u32, desk: &mut Desk<'_>) -> u32 {
+        let packet_number = self.sent;
+        self.sent += 1;
+        desk.arena.insert(Packet {
             flow: self.flow,
             destination: self.source,
             entropy: 0,
             bytes,
-            packet_number: number,
+            packet_number,
             sent_at: desk.now,
-            body: Body::Ack { frame },
+            body,
             ecn: Ecn::NotEct,
-        }))
+        })
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn data_bytes(flow: u32, packet_number: u64, largest_acked: Option<u6
             stream.encoded_len() + len as usize + floor
         }
         Body::Ping => Frame::Ping.encoded_len(),
-        Body::Ack { .. } => 0,
+        Body::Ack { .. } | Body::Notice { .. } => 0,
     };
     (base + frames) as u32
 }
@@ -59,6 +59,12 @@ pub(crate) fn data_bytes(flow: u32, packet_number: u64, largest_acked: Option<u6
 pub(crate) fn ack_bytes(flow: u32, packet_number: u64, ack: &AckFrame) -> u32 {
     let header = Header::data(u64::from(flow), PATH, packet_number);
     (packet_overhead(&header, None) + ack.encoded_len()) as u32
+}
+
+/// Size of a packet that carries a notice alone. Nobody acknowledges it either.
+pub(crate) fn notice_bytes(flow: u32, packet_number: u64, notice: &Frame<'_>) -> u32 {
+    let header = Header::data(u64::from(flow), PATH, packet_number);
+    (packet_overhead(&header, None) + notice.encoded_len()) as u32
 }
 
 /// The least that `size` bytes of a flow weigh on the wire: with the shortest packet numbers that could be used.
@@ -137,10 +143,11 @@ fn write_body(packet: &Packet, arena: &Arena, writer: &mut Writer<'_>) -> Result
         }
         Body::Ping => Frame::Ping.write(writer),
         Body::Ack { frame } => arena.ack(frame).write(writer),
+        Body::Notice { frame } => arena.notice(frame).write(writer),
     }
 }
 
-/// What a packet's frames say; an ACK frame that differs from the one sent is no ACK of it.
+/// What a packet's frames say; an ACK frame or notice that differs from the one sent is not the one of that handle.
 fn read_body(frames: &[u8], arena: &Arena, sent: &Packet) -> Result<Body, WireError> {
     let mut body = Body::Ping;
     let mut floor = None;
@@ -157,6 +164,7 @@ fn read_body(frames: &[u8], arena: &Arena, sent: &Packet) -> Result<Body, WireEr
                     body = Body::Ack { frame };
                 }
             }
+            (notice, Body::Notice { frame }) if notice == *arena.notice(frame) => body = Body::Notice { frame },
             _ => {}
         }
     }

@@ -1,7 +1,7 @@
 //! Packets and the arena they live in.
 
 use cc_algos::Ecn;
-use transport::wire::AckFrame;
+use transport::wire::{AckFrame, Frame};
 
 use crate::time::SimTime;
 
@@ -30,17 +30,21 @@ pub(crate) enum Body {
     Ping,
     /// An ACK frame in the side pool.
     Ack { frame: u32 },
+    /// A notice to the flow's sender in the side pool: of its receiver, or of a switch on the way.
+    Notice { frame: u32 },
 }
 
 const _: () = assert!(size_of::<Packet>() <= 64);
 
-/// Packets and ACK frames under way, by handle; slots are recycled.
+/// Packets and the frames that they carry, by handle; slots are recycled.
 #[derive(Default)]
 pub(crate) struct Arena {
     packets: Vec<Packet>,
     free: Vec<u32>,
     acks: Vec<AckFrame>,
     free_acks: Vec<u32>,
+    notices: Vec<Frame<'static>>,
+    free_notices: Vec<u32>,
 }
 
 impl Arena {
@@ -92,20 +96,29 @@ impl Arena {
 
     /// Drops a packet with all it carries.
     pub(crate) fn discard(&mut self, handle: u32) {
-        if let Body::Ack { frame } = self.take(handle).body {
-            self.release_ack(frame);
+        match self.take(handle).body {
+            Body::Ack { frame } => self.release_ack(frame),
+            Body::Notice { frame } => self.release_notice(frame),
+            Body::Data { .. } | Body::Ping => {}
         }
     }
 
     /// A second packet with the same content.
     pub(crate) fn duplicate(&mut self, handle: u32) -> u32 {
         let mut copy = *self.get(handle);
-        if let Body::Ack { frame } = copy.body {
-            let twin = self.new_ack();
-            let content = self.acks[frame as usize].clone();
-            self.acks[twin as usize] = content;
-            copy.body = Body::Ack { frame: twin };
-        }
+        copy.body = match copy.body {
+            Body::Ack { frame } => {
+                let twin = self.new_ack();
+                let content = self.acks[frame as usize].clone();
+                self.acks[twin as usize] = content;
+                Body::Ack { frame: twin }
+            }
+            Body::Notice { frame } => {
+                let content = self.notice(frame).clone();
+                Body::Notice { frame: self.new_notice(content) }
+            }
+            body @ (Body::Data { .. } | Body::Ping) => body,
+        };
         self.insert(copy)
     }
 
@@ -132,5 +145,23 @@ impl Arena {
     #[inline]
     pub(crate) fn release_ack(&mut self, frame: u32) {
         self.free_acks.push(frame);
+    }
+
+    /// A place for a notice.
+    pub(crate) fn new_notice(&mut self, notice: Frame<'static>) -> u32 {
+        if let Some(frame) = self.free_notices.pop() {
+            self.notices[frame as usize] = notice;
+            return frame;
+        }
+        self.notices.push(notice);
+        (self.notices.len() - 1) as u32
+    }
+
+    pub(crate) fn notice(&self, frame: u32) -> &Frame<'static> {
+        &self.notices[frame as usize]
+    }
+
+    pub(crate) fn release_notice(&mut self, frame: u32) {
+        self.free_notices.push(frame);
     }
 }

@@ -174,6 +174,7 @@ impl<'a> Simulation<'a> {
         let packet = self.arena.take(handle);
         match packet.body {
             Body::Ack { frame } => self.receive_ack(packet.flow, frame),
+            Body::Notice { frame } => self.receive_notice(packet.flow, frame),
             Body::Data { .. } | Body::Ping => self.receive_data(&packet),
         }
     }
@@ -185,6 +186,16 @@ impl<'a> Simulation<'a> {
         };
         let mut desk = Desk { now: self.now, arena: &mut self.arena, work: &mut self.work };
         ends.0.on_ack(frame, &mut desk)?;
+        self.pump(flow)
+    }
+
+    fn receive_notice(&mut self, flow: u32, frame: u32) -> Result<(), SimError> {
+        let Stage::Active(ends) = &mut self.flows[flow as usize] else {
+            self.arena.release_notice(frame);
+            return Ok(());
+        };
+        let mut desk = Desk { now: self.now, arena: &mut self.arena, work: &mut self.work };
+        ends.0.on_notice(frame, &mut desk);
         self.pump(flow)
     }
 
@@ -202,8 +213,9 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Sends the acknowledgement that is due, or arranges to be woken when it is.
+    /// Sends the notices and the acknowledgement that are due, or arranges to be woken when they are.
     fn acknowledge(&mut self, flow: u32) -> Result<(), SimError> {
+        self.send_notices(flow)?;
         let Stage::Active(ends) = &mut self.flows[flow as usize] else { return Ok(()) };
         let receiving = &mut ends.1;
         let mut desk = Desk { now: self.now, arena: &mut self.arena, work: &mut self.work };
@@ -218,6 +230,17 @@ impl<'a> Simulation<'a> {
         let Some(packet) = ack else { return Ok(()) };
         self.check_wire(packet)?;
         self.offer(port, packet);
+        Ok(())
+    }
+
+    fn send_notices(&mut self, flow: u32) -> Result<(), SimError> {
+        while let Stage::Active(ends) = &mut self.flows[flow as usize] {
+            let mut desk = Desk { now: self.now, arena: &mut self.arena, work: &mut self.work };
+            let Some(packet) = ends.1.poll_notice(&mut desk) else { break };
+            let port = ends.1.port;
+            self.check_wire(packet)?;
+            self.offer(port, packet);
+        }
         Ok(())
     }
 

@@ -79,10 +79,12 @@ impl ImpairmentSpec {
 /// What a packet carries, as far as impairments care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketClass {
-    /// Anything but acknowledgements alone.
+    /// Data or a ping.
     Data,
     /// Nothing but acknowledgements.
     PureAck,
+    /// A notice to a sender: not counted among the data, and not thinned out.
+    Notice,
 }
 
 /// What impairments need to know of a packet.

@@ -134,7 +134,11 @@ impl Wire {
     fn impair(&mut self, entry: OnWire, scene: &mut Scene<'_>) {
         let Some(impaired) = self.impaired.as_mut() else { return };
         let packet = scene.arena.get(entry.packet);
-        let class = if matches!(packet.body, Body::Ack { .. }) { PacketClass::PureAck } else { PacketClass::Data };
+        let class = match packet.body {
+            Body::Data { .. } | Body::Ping => PacketClass::Data,
+            Body::Ack { .. } => PacketClass::PureAck,
+            Body::Notice { .. } => PacketClass::Notice,
+        };
         let fate = impaired.impairments.judge(entry.departs, &PacketInfo { flow: packet.flow, class });
         match fate {
             Fate::Delivered(Delivery { at, order, condition: Condition::Intact, copies }) => {

@@ -70,8 +70,9 @@ impl Simulation<'_> {
     fn end_of(&self, packet: &Packet) -> Option<End<'_>> {
         match (&self.flows[packet.flow as usize], packet.body) {
             (Stage::Active(ends), Body::Ack { frame }) => Some(End::Sending(&ends.0, self.arena.ack(frame).largest)),
-            (Stage::Active(ends), _) => Some(End::Receiving(&ends.1)),
-            _ => None,
+            (Stage::Active(ends), Body::Data { .. } | Body::Ping) => Some(End::Receiving(&ends.1)),
+            // Notices are few.
+            (Stage::Active(_), Body::Notice { .. }) | (Stage::Waiting | Stage::Done, _) => None,
         }
     }
 
@@ -79,6 +80,7 @@ impl Simulation<'_> {
         let beside = match packet.body {
             Body::Ack { frame } => self.arena.touch_ack(frame),
             Body::Data { .. } | Body::Ping => self.measures.touch(packet.flow),
+            Body::Notice { .. } => 0,
         };
         beside
             ^ match self.end_of(packet) {

@@ -1,5 +1,7 @@
 //! Whole runs on small networks.
 
+mod signals;
+
 use cc_algos::{Rate, Registry, Span, Timestamp};
 use transport::flow::{Pacing, ReceiverConfig, SenderConfig};
 

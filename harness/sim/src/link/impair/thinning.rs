@@ -12,7 +12,7 @@ use crate::time::SimTime;
 ///
 /// The others are dropped at once: nothing is kept back to be sent later, so the last ACK of a burst can be lost, and
 /// its sender then waits for a further ACK or its own timeout. That is what counting middleboxes do; `hold` only makes
-/// sure that a slow stream of ACKs passes whole. Data packets always pass.
+/// sure that a slow stream of ACKs passes whole. Data packets and notices always pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckThinning {
     /// Which of a flow's ACKs passes: every n-th, counted from the last that passed.
@@ -51,7 +51,7 @@ impl Thinner {
 
     /// Whether the packet passes. The first ACK of a flow does.
     pub(super) fn keeps(&mut self, now: SimTime, packet: &PacketInfo) -> bool {
-        if packet.class == PacketClass::Data {
+        if packet.class != PacketClass::PureAck {
             return true;
         }
         let flow = self.flows.entry(packet.flow).or_insert(Flow { passed_at: now, dropped_since: self.spec.every });
