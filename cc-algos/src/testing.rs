@@ -1,6 +1,8 @@
 //! A driver for tests of single laws: a sender over a path without a queue, which keeps the engine's contract, takes
 //! delivery-rate samples as the engine does, and leaves the fate of every packet to the test.
 
+mod bottleneck;
+
 use std::collections::VecDeque;
 
 use crate::controller::{
@@ -9,6 +11,8 @@ use crate::controller::{
 use crate::estimate::DeliveryEstimator;
 use crate::signal::{Ecn, Signal};
 use crate::units::{Span, Timestamp};
+
+pub(crate) use bottleneck::Bottleneck;
 
 pub(crate) const MTU: u64 = 1_000;
 

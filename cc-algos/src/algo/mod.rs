@@ -8,6 +8,7 @@
 //! | `newreno` | [`newreno`] | RFC 9002, section 7; RFC 5681; RFC 6582 |
 //! | `cubic` | [`cubic`] | RFC 9438 |
 //! | `dctcp` | [`dctcp`] | RFC 8257 |
+//! | `vegas` | [`vegas`] | Brakmo and Peterson, IEEE JSAC 1995; Linux `tcp_vegas.c` |
 //!
 //! Parts that several laws share, and that laws of other crates may use too: [`recovery`] (one reduction a round trip,
 //! and the undoing of spurious ones), [`window`] (Reno's window) and [`hystart`] (HyStart++).
@@ -19,6 +20,7 @@ pub mod fixed_window;
 pub mod hystart;
 pub mod newreno;
 pub mod recovery;
+pub mod vegas;
 pub mod window;
 
 pub use cubic::{Cubic, CubicParams};
@@ -26,6 +28,7 @@ pub use dctcp::{Dctcp, DctcpParams};
 pub use fixed_rate::{FixedRate, FixedRateParams};
 pub use fixed_window::{FixedWindow, FixedWindowParams};
 pub use newreno::{NewReno, NewRenoParams};
+pub use vegas::{Vegas, VegasParams};
 
 use crate::registry::{Algorithm, RegistryError};
 
@@ -37,6 +40,7 @@ pub fn all() -> Vec<Algorithm> {
         newreno::algorithm(),
         cubic::algorithm(),
         dctcp::algorithm(),
+        vegas::algorithm(),
     ]
 }
 

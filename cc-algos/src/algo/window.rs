@@ -6,6 +6,8 @@
 //! initial window         min(n mtu, max(n 1472 B, 2 mtu))         RFC 9002, section 7.2, for n = 10
 //! ```
 //!
+//! Laws that move in fractions of a byte per acknowledgement use [`RenoWindow::shift`], which carries the rest over.
+//!
 //! Both kinds of growth depend on the bytes acknowledged and not on how they are spread over acknowledgements: an ACK of
 //! ten packets means the same as ten ACKs of one.
 
@@ -35,6 +37,8 @@ pub struct RenoWindow {
     ssthresh: Option<u64>,
     /// Bytes acknowledged in congestion avoidance towards the next packet of growth.
     credit: u64,
+    /// What [`RenoWindow::shift`] could not turn into a whole byte yet; 0 to 1.
+    fraction: f64,
     mtu: u64,
     sizes: Sizes,
 }
@@ -42,7 +46,7 @@ pub struct RenoWindow {
 impl RenoWindow {
     /// The window of a flow that begins, or resumes from what [`Setup::handover`] says.
     pub fn new(setup: &Setup, sizes: Sizes) -> Self {
-        let mut new = Self { window: 0, ssthresh: None, credit: 0, mtu: setup.mtu.max(1), sizes };
+        let mut new = Self { window: 0, ssthresh: None, credit: 0, fraction: 0.0, mtu: setup.mtu.max(1), sizes };
         let resumed = setup.handover.and_then(|from| {
             new.ssthresh = from.ssthresh;
             from.window.or(from.bandwidth.zip(from.min_rtt).map(|(rate, rtt)| rate.bytes_in(rtt)))
@@ -110,6 +114,18 @@ impl RenoWindow {
             self.window = self.window.saturating_add(self.mtu);
         }
         self.credit = 0;
+    }
+
+    /// Moves by a real number of bytes, up or down but not below the minimum; what makes no whole byte is kept for the next
+    /// time. A number that is none moves nothing.
+    pub fn shift(&mut self, bytes: f64) {
+        let sum = self.fraction + bytes;
+        // Truncates towards zero, saturates where the window would, and maps NaN to zero.
+        let whole = sum as i64;
+        let rest = sum - whole as f64;
+        let (whole, rest) = if rest < 0.0 { (whole.saturating_sub(1), rest + 1.0) } else { (whole, rest) };
+        self.fraction = if rest < 1.0 { rest } else { 0.0 };
+        self.window = self.window.saturating_add_signed(whole).max(self.min().min(self.window));
     }
 
     /// Congestion: the window becomes `target`, but is not reduced below `floor` nor raised; the threshold follows, but not
