@@ -66,6 +66,7 @@ impl Flow {
             path: PATH,
             entropy: Entropy(0),
             ecn: Ecn::Ect0,
+            hops: None,
             ack_eliciting: true,
         });
         self.receiver.write_ack(self.now, &mut self.ack);

@@ -51,6 +51,8 @@ pub enum Need {
     CongestionNotification,
     /// CSIG tags.
     Csig,
+    /// The number of switches on the forward path.
+    HopCount,
 }
 
 impl Need {
@@ -64,6 +66,7 @@ impl Need {
             Self::Trimming => "trimming",
             Self::CongestionNotification => "CNPs",
             Self::Csig => "CSIG",
+            Self::HopCount => "hop count",
         }
     }
 }

@@ -79,6 +79,7 @@ impl Loop {
                 path: PATH,
                 entropy: Entropy(0),
                 ecn: if packet_number % 5 == 0 { Ecn::Ce } else { self.sender.ecn(PATH) },
+                hops: None,
                 ack_eliciting: true,
             });
             self.receiver.write_ack(self.now, &mut self.frame);

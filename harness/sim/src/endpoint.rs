@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use cc_algos::receiver::{AckEvery, Notice};
 use cc_algos::signal::Signal;
-use cc_algos::{Controller, Ecn, Entropy, PathId, Timestamp};
+use cc_algos::{Controller, Ecn, Entropy, Need, PathId, Timestamp};
 use transport::flow::balance::{self, Balancer, Ecmp, Spray};
 use transport::flow::{Arrived, Event, Gate, Outgoing, RangeSet, Receiver, Sender, Workspace};
 use transport::wire::{CongestionNotification, Credit, Frame, VARINT_MAX};
@@ -125,6 +125,7 @@ impl SendingEnd {
             sent_at: desk.now,
             body,
             ecn,
+            hops: 0,
         })
     }
 
@@ -254,8 +255,10 @@ pub(crate) struct ReceivingEnd {
 impl ReceivingEnd {
     pub(crate) fn new(flow: u32, spec: &FlowSpec, endpoints: &EndpointSpec, contestant: &Contestant) -> Self {
         let policy = (contestant.build_receiver)(AckEvery::new(endpoints.ack_every, endpoints.ack_delay));
+        let mut config = endpoints.receiver;
+        config.echo.hops |= contestant.needs(Need::HopCount);
         Self {
-            receiver: Receiver::new(endpoints.receiver, policy),
+            receiver: Receiver::new(config, policy),
             received: RangeSet::default(),
             delivered: 0,
             final_size: None,
@@ -290,6 +293,7 @@ impl ReceivingEnd {
             path: PATH,
             entropy: Entropy(packet.entropy),
             ecn: packet.ecn,
+            hops: Some(packet.hops),
             ack_eliciting: true,
         };
         self.receiver.on_packet(arrived);
@@ -352,6 +356,7 @@ impl ReceivingEnd {
             sent_at: desk.now,
             body,
             ecn: Ecn::NotEct,
+            hops: 0,
         })
     }
 }

@@ -93,6 +93,7 @@ pub(crate) fn probe(destination: HostId, bytes: u32) -> Packet {
         sent_at: SimTime::ZERO,
         body: Body::Ping,
         ecn: Ecn::NotEct,
+        hops: 0,
     }
 }
 

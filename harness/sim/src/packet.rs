@@ -19,6 +19,8 @@ pub(crate) struct Packet {
     pub(crate) sent_at: SimTime,
     pub(crate) body: Body,
     pub(crate) ecn: Ecn,
+    /// Switches passed.
+    pub(crate) hops: u8,
 }
 
 /// What a packet carries, as its frames say.

@@ -156,7 +156,9 @@ impl<'a> Simulation<'a> {
         self.done.packet_hops += 1;
         match self.ends[port as usize] {
             Node::Switch(switch) => {
-                let next = self.wiring.router.route(switch, self.arena.get(packet));
+                let content = self.arena.get_mut(packet);
+                content.hops = content.hops.saturating_add(1);
+                let next = self.wiring.router.route(switch, content);
                 self.offer(next, packet);
                 Ok(())
             }

@@ -241,6 +241,7 @@ mod tests {
             sent_at: SimTime::ZERO,
             body: Body::Ping,
             ecn: Ecn::NotEct,
+            hops: 0,
         }
     }
 

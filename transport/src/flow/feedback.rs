@@ -42,6 +42,8 @@ struct Batch {
     largest_sent_at: Option<Timestamp>,
     ecn_failed: bool,
     rtt: Option<RttSample>,
+    fabric_delay: Option<Span>,
+    hops: Option<u8>,
     delivery: Option<DeliverySample>,
     persistent: Option<Span>,
     ecn: Option<EcnCounts>,
@@ -185,6 +187,9 @@ impl<C: Content> Path<C> {
             self.rtt.on_sample(latest, ack.ack_delay);
             self.measured_since.get_or_insert(now);
             batch.rtt = Some(RttSample { latest, ack_delay: ack.ack_delay, sent_at });
+            // A packet cannot have been held for longer than it was away.
+            batch.fabric_delay = (ack.ack_delay <= latest).then(|| latest - ack.ack_delay);
+            batch.hops = ack.hops;
         }
         batch.delivery = self.delivery.sample(now, self.rtt.min());
     }
@@ -304,6 +309,8 @@ impl<C: Content> Path<C> {
         feedback.newly_lost = batch.newly_lost;
         feedback.prior_in_flight = batch.prior_in_flight;
         feedback.rtt = batch.rtt;
+        feedback.fabric_delay = batch.fabric_delay;
+        feedback.hops = batch.hops;
         feedback.delivery = batch.delivery;
         feedback.persistent_congestion = batch.persistent;
         feedback.ecn = batch.ecn;

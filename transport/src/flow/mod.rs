@@ -16,10 +16,17 @@
 //!
 //! *When time passes*, [`Sender::on_timeout`] runs the loss timer, the probe timeout and the controller's own timer.
 //!
+//! # Delay and hops
+//!
+//! `fabric_delay` is the RTT sample less the time that the receiver says it held the packet: (t4 - t1) - (t3 - t2) in Swift's
+//! terms (SIGCOMM'20, section 3.1; Falcon, section 10.4). Our ACK delay is exact, so it comes with every RTT sample, unless the
+//! receiver claims more than the whole of it. t1 is when the packet was handed to the driver: what waits at the sender's own
+//! link counts as fabric. `hops` is there if the receiver knows the count and echoes it ([`EchoConfig::hops`]).
+//!
 //! # Not filled yet
 //!
 //! [`Feedback`](cc_algos::Feedback) has room for what coding, switches and time-stamping hosts will tell: `recovered` and
-//! `recovered_packets`, `csig`, `int`, `fabric_delay` and `hops`. This engine leaves them empty.
+//! `recovered_packets`, `csig` and `int`. This engine leaves them empty.
 //!
 //! # Cost
 //!

@@ -37,11 +37,13 @@ pub struct EchoConfig {
     pub timestamps: bool,
     /// The entropy of the packet that triggered the acknowledgement.
     pub entropy: bool,
+    /// How many switches the largest packet passed, where that is known.
+    pub hops: bool,
 }
 
 impl EchoConfig {
     /// Everything.
-    pub const ALL: Self = Self { marks: true, timestamps: true, entropy: true };
+    pub const ALL: Self = Self { marks: true, timestamps: true, entropy: true, hops: true };
 }
 
 /// A packet that came in.
@@ -59,6 +61,8 @@ pub struct Arrived {
     pub entropy: Entropy,
     /// The codepoint it arrived with.
     pub ecn: Ecn,
+    /// Switches that it passed, where headers tell: what is gone of an initial TTL that both ends know.
+    pub hops: Option<u8>,
     /// Whether it asks for an acknowledgement; packets with nothing but acknowledgements in them do not.
     pub ack_eliciting: bool,
 }
@@ -77,6 +81,7 @@ pub enum Arrival {
 struct Largest {
     packet_number: u64,
     at: Timestamp,
+    hops: Option<u8>,
     marks: MarkBitmap,
 }
 
@@ -149,7 +154,7 @@ impl Receiver {
         let marked = packet.ecn == Ecn::Ce;
         let Some(largest) = &mut self.largest else {
             let marks = MarkBitmap::of_largest(marked);
-            self.largest = Some(Largest { packet_number: number, at: packet.now, marks });
+            self.largest = Some(Largest { packet_number: number, at: packet.now, hops: packet.hops, marks });
             return if number == 0 { Order::InOrder } else { Order::Gap };
         };
         if number < largest.packet_number {
@@ -161,6 +166,7 @@ impl Receiver {
         let ahead = number - largest.packet_number;
         largest.packet_number = number;
         largest.at = packet.now;
+        largest.hops = packet.hops;
         largest.marks.advance(ahead);
         if marked {
             largest.marks.mark(0);
@@ -249,10 +255,11 @@ impl Receiver {
         let newest_first = self.received.iter().rev().take(self.config.max_ack_ranges);
         frame.ranges.extend(newest_first.map(|range| PacketNumberRange { first: range.start, last: range.end - 1 }));
         frame.ecn = (self.counts != EcnCounts::default()).then_some(self.counts);
-        let EchoConfig { marks, timestamps, entropy } = self.config.echo;
+        let EchoConfig { marks, timestamps, entropy, hops } = self.config.echo;
         frame.marks = marks.then_some(largest.marks);
         frame.received_at = timestamps.then_some(largest.at);
         frame.entropy_echo = entropy.then_some(self.entropy);
+        frame.hops = largest.hops.filter(|_| hops);
         self.unacknowledged = 0;
         self.ack_at = None;
         true

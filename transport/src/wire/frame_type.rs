@@ -4,7 +4,7 @@ use super::{Reader, WireError};
 
 /// A kind of frame, with its first code point as discriminant.
 ///
-/// A frame starts with one byte. Some kinds take several code points in a row: the low bits are then flags, which
+/// A frame starts with one byte. Some kinds take several code points: some of the bits are then flags, which
 /// [`flags`](Self::flags) names as a mask. All other code points are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -39,7 +39,8 @@ pub enum FrameType {
     Credit = 0x0e,
     /// A switch's report on its queue.
     NearSource = 0x0f,
-    /// Acknowledgement (RFC 9000, section 19.3). Flag 1: ECN counts; 2: marks; 4: receive timestamp; 8: entropy echo.
+    /// Acknowledgement (RFC 9000, section 19.3). Flag 1: ECN counts; 2: marks; 4: receive timestamp; 8: entropy echo;
+    /// 0x40: hop count.
     Ack = 0x10,
     /// Bytes of a stream (RFC 9000, section 19.8). Flag 1: the stream ends with them.
     Stream = 0x20,
@@ -91,10 +92,10 @@ impl FrameType {
         Self::Message,
     ];
 
-    /// The low bits of the code point that are flags.
+    /// The bits of the code point that are flags.
     pub const fn flags(self) -> u8 {
         match self {
-            Self::Ack => 0b1111,
+            Self::Ack => 0b100_1111,
             Self::Message => 0b111,
             Self::Close | Self::Stream | Self::CsigEcho => 0b1,
             _ => 0,
@@ -119,7 +120,7 @@ impl FrameType {
             0x0d => Self::MaxStreamData,
             0x0e => Self::Credit,
             0x0f => Self::NearSource,
-            0x10..=0x1f => Self::Ack,
+            0x10..=0x1f | 0x50..=0x5f => Self::Ack,
             0x20 | 0x21 => Self::Stream,
             0x22 => Self::Datagram,
             0x23 => Self::Trimmed,

@@ -15,6 +15,7 @@ fn packet(packet_number: u64, at: u64) -> Arrived {
         path: PathId(3),
         entropy: Entropy(packet_number as u32),
         ecn: Ecn::NotEct,
+        hops: None,
         ack_eliciting: true,
     }
 }

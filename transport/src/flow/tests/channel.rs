@@ -16,6 +16,8 @@ use crate::wire::{AckFrame, PacketNumberRange};
 
 pub(super) const PATH: PathId = PathId(0);
 pub(super) const MTU: u32 = 1_200;
+/// Switches on the way.
+pub(super) const HOPS: u8 = 3;
 
 pub(super) fn ms(millis: u64) -> Timestamp {
     Timestamp::ZERO + Span::from_millis(millis)
@@ -40,6 +42,8 @@ pub(super) struct Told {
     pub(super) limit: Limit,
     pub(super) persistent: Option<Span>,
     pub(super) rtt: Option<Span>,
+    pub(super) fabric_delay: Option<Span>,
+    pub(super) hops: Option<u8>,
     pub(super) mtu: u64,
     pub(super) tags: Vec<PacketTag>,
 }
@@ -126,6 +130,8 @@ impl Controller for Probe {
             limit: flight.limit,
             persistent: feedback.persistent_congestion,
             rtt: feedback.rtt.map(|sample| sample.latest),
+            fabric_delay: feedback.fabric_delay,
+            hops: feedback.hops,
             mtu: flight.mtu,
             tags: feedback.acked.iter().chain(feedback.lost).map(|record| record.tag).collect(),
         });
@@ -248,7 +254,16 @@ impl Channel {
         let ecn = if self.bleaches { Ecn::NotEct } else { ecn };
         let now = self.now + self.delay + extra;
         let at = self.data.partition_point(|other| other.now <= now);
-        let arrived = Arrived { now, packet_number: number, bytes: MTU, path: PATH, entropy, ecn, ack_eliciting: true };
+        let arrived = Arrived {
+            now,
+            packet_number: number,
+            bytes: MTU,
+            path: PATH,
+            entropy,
+            ecn,
+            hops: Some(HOPS),
+            ack_eliciting: true,
+        };
         self.data.insert(at, arrived);
         number
     }

@@ -1,11 +1,11 @@
-//! ECN, notices, several paths, and controllers that are replaced.
+//! ECN, delays and hops, notices, several paths, and controllers that are replaced.
 
 use cc_algos::controller::{Cause, Controller, Limit, PacketTag};
 use cc_algos::ids::PathId;
 use cc_algos::signal::{Ecn, PathChange, Signal};
 use cc_algos::units::Span;
 
-use super::channel::{Channel, Fate, MTU, PATH, Probe, ms, plain};
+use super::channel::{Channel, Fate, HOPS, MTU, PATH, Probe, ms, plain};
 use crate::flow::{AckError, EchoConfig, EcnMode, Gate, ReceiverConfig, SenderConfig};
 use crate::wire::{AckFrame, PacketNumberRange};
 
@@ -53,6 +53,44 @@ fn marks_of_overtaken_packets_are_counted_without_a_map() {
         acknowledge(0, 6);
         let marked: Vec<_> = probe.told().iter().map(|told| (told.acked.len(), told.marked_packets)).collect();
         assert_eq!(marked, [(1, 1), (1, 1), (2, 2), (2, 2)], "{ecn:?}");
+    }
+}
+
+#[test]
+fn the_fabric_delay_leaves_out_what_the_receiver_says_it_held_back() {
+    let probe = Probe::with_window(100);
+    // The second packet of each pair is acknowledged at once, a single one after 20 ms.
+    let mut channel = Channel::with_ack_every(plain(), &probe, ONE_WAY, 2);
+    channel.burst(3, &[]);
+    channel.run_until(ms(200));
+    let samples: Vec<_> = probe.told().iter().map(|told| (told.rtt, told.fabric_delay)).collect();
+    let rtt = Some(Span::from_millis(100));
+    assert_eq!(samples, [(rtt, rtt), (Some(Span::from_millis(120)), rtt)]);
+}
+
+#[test]
+fn a_packet_held_for_longer_than_it_was_away_has_no_fabric_delay() {
+    let probe = Probe::with_window(100);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    channel.burst(2, &[]);
+    for (largest, held) in [(0, 100), (1, 101)] {
+        let mut frame = AckFrame { largest, ack_delay: Span::from_millis(held), ..AckFrame::default() };
+        frame.ranges.push(PacketNumberRange::single(largest));
+        channel.sender.on_ack(ms(100), &frame, &mut channel.work).unwrap();
+    }
+    let delays: Vec<_> = probe.told().iter().map(|told| told.fabric_delay).collect();
+    assert_eq!(delays, [Some(Span::ZERO), None]);
+}
+
+#[test]
+fn the_hop_count_is_told_where_the_receiver_echoes_it() {
+    for (echo, expected) in [(EchoConfig::default(), None), (EchoConfig::ALL, Some(HOPS))] {
+        let probe = Probe::with_window(100);
+        let mut channel = Channel::with_receiver(plain(), &probe, ONE_WAY, with_marks(echo), 1);
+        channel.burst(3, &[]);
+        channel.run_until(ms(200));
+        assert!(probe.told().iter().all(|told| told.hops == expected), "{echo:?}: {:?}", probe.told());
+        assert_eq!(probe.told().len(), 3);
     }
 }
 

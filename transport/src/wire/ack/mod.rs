@@ -20,6 +20,7 @@ const ECN: u8 = 1;
 const MARKS: u8 = 2;
 const RECEIVED_AT: u8 = 4;
 const ENTROPY: u8 = 8;
+const HOPS: u8 = 0x40;
 
 /// Which packets of a path arrived, with what was noticed about them (after RFC 9000, section 19.3).
 ///
@@ -42,6 +43,8 @@ pub struct AckFrame {
     pub received_at: Option<Timestamp>,
     /// Entropy of the packet that made the receiver send this frame.
     pub entropy_echo: Option<Entropy>,
+    /// Switches that `largest` passed.
+    pub hops: Option<u8>,
 }
 
 impl AckFrame {
@@ -64,6 +67,7 @@ impl AckFrame {
             + self.marks.map_or(0, MarkBitmap::encoded_len)
             + self.received_at.map_or(0, Field::encoded_len)
             + self.entropy_echo.map_or(0, Field::encoded_len)
+            + self.hops.map_or(0, Field::encoded_len)
     }
 
     fn flags(&self) -> u8 {
@@ -72,6 +76,7 @@ impl AckFrame {
             | flag(self.marks.is_some(), MARKS)
             | flag(self.received_at.is_some(), RECEIVED_AT)
             | flag(self.entropy_echo.is_some(), ENTROPY)
+            | flag(self.hops.is_some(), HOPS)
     }
 
     /// Writes the frame, type byte included.
@@ -100,6 +105,9 @@ impl AckFrame {
         }
         if let Some(entropy) = self.entropy_echo {
             entropy.write(writer, "entropy")?;
+        }
+        if let Some(hops) = self.hops {
+            hops.write(writer, "hop count")?;
         }
         Ok(())
     }
@@ -139,6 +147,8 @@ pub struct AckRef<'a> {
     pub received_at: Option<Timestamp>,
     /// Entropy of the packet that made the receiver send this frame.
     pub entropy_echo: Option<Entropy>,
+    /// Switches that the largest packet passed.
+    pub hops: Option<u8>,
     ranges: EncodedRanges<'a>,
     /// The whole frame.
     encoded: &'a [u8],
@@ -166,6 +176,7 @@ impl<'a> AckRef<'a> {
         frame.marks = self.marks;
         frame.received_at = self.received_at;
         frame.entropy_echo = self.entropy_echo;
+        frame.hops = self.hops;
     }
 
     /// Bytes of the frame, type byte included.
@@ -202,8 +213,9 @@ impl<'a> AckRef<'a> {
         let marks = if flags & MARKS == 0 { None } else { Some(MarkBitmap::parse(ranges.newest.last, reader)?) };
         let received_at = optional(flags & RECEIVED_AT, "receive timestamp", reader)?;
         let entropy_echo = optional(flags & ENTROPY, "entropy", reader)?;
+        let hops = optional(flags & HOPS, "hop count", reader)?;
         let encoded = reader.since(start);
-        Ok(Self { path, ack_delay, ecn, marks, received_at, entropy_echo, ranges, encoded })
+        Ok(Self { path, ack_delay, ecn, marks, received_at, entropy_echo, hops, ranges, encoded })
     }
 }
 

@@ -165,6 +165,7 @@ fn acks() -> Vec<(&'static str, AckFrame)> {
         marks: MarkBitmap::new(10, 0b10_0000_0101),
         received_at: Some(Timestamp::from_nanos(1_500_000_000)),
         entropy_echo: Some(Entropy(0x1234)),
+        hops: Some(5),
         ..one.clone()
     };
     vec![("ack, one range", one), ("ack with everything", full)]

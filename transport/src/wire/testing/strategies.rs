@@ -119,14 +119,15 @@ pub fn ack_frame() -> impl Strategy<Value = AckFrame> {
     let marks = (1u8..=MarkBitmap::MAX_PACKETS, any::<u64>());
     let ranges = prop_oneof![4 => ranges(3), 1 => ranges(MAX_ACK_RANGES)];
     let fields = (path(), span(), ranges, prop::option::of(ecn), prop::option::of(marks));
-    let echoes = (prop::option::of(varint().prop_map(Timestamp::from_nanos)), prop::option::of(entropy()));
-    (fields, echoes).prop_map(|((path, ack_delay, ranges, ecn, marks), (received_at, entropy_echo))| {
+    let received_at = prop::option::of(varint().prop_map(Timestamp::from_nanos));
+    let echoes = (received_at, prop::option::of(entropy()), prop::option::of(any::<u8>()));
+    (fields, echoes).prop_map(|((path, ack_delay, ranges, ecn, marks), (received_at, entropy_echo, hops))| {
         let largest = ranges.first().map_or(0, |newest| newest.last);
         let marks = marks.and_then(|(packets, bits)| {
             let existing = u64::from(packets).min(largest.saturating_add(1));
             MarkBitmap::new(packets, if existing == 64 { bits } else { bits & ((1 << existing) - 1) })
         });
-        AckFrame { path, largest, ack_delay, ranges: ranges.into(), ecn, marks, received_at, entropy_echo }
+        AckFrame { path, largest, ack_delay, ranges: ranges.into(), ecn, marks, received_at, entropy_echo, hops }
     })
 }
 

@@ -5,18 +5,28 @@ use std::sync::{Arc, Mutex};
 use cc_algos::controller::{ControllerState, Feedback, Flight, Handover};
 use cc_algos::receiver::{AckEvery, Notice, Received, ReceiverPolicy, Reply};
 use cc_algos::signal::Signal;
-use cc_algos::{Controller, Ecn, Span, Timestamp};
+use cc_algos::{Controller, Ecn, Need, Rate, Span, Timestamp};
 
 use super::{dumbbell, experiment, flow, run};
 use crate::error::Probability;
 use crate::link::impair::LossSpec;
 use crate::queue::{Capacity, MarkingSpec};
-use crate::spec::{Contestant, Experiment, Load, Topology};
+use crate::spec::{Contestant, Experiment, FatTree, LinkSpec, Load, Topology};
 
 /// What a [`Listener`] was told.
 #[derive(Debug, Default)]
 struct Heard {
     signals: Vec<(Timestamp, Signal)>,
+    acknowledged: Vec<Acknowledged>,
+}
+
+/// Parts of a feedback that an acknowledgement caused.
+#[derive(Clone, Debug, PartialEq)]
+struct Acknowledged {
+    rtt: Span,
+    ack_delay: Span,
+    fabric_delay: Option<Span>,
+    hops: Option<u8>,
 }
 
 /// A fixed window that writes down what it is told.
@@ -27,7 +37,15 @@ struct Listener {
 }
 
 impl Controller for Listener {
-    fn on_feedback(&mut self, _: &Feedback<'_>, _: &Flight<'_>) {}
+    fn on_feedback(&mut self, feedback: &Feedback<'_>, _: &Flight<'_>) {
+        let Some(rtt) = feedback.rtt else { return };
+        self.heard.lock().unwrap().acknowledged.push(Acknowledged {
+            rtt: rtt.latest,
+            ack_delay: rtt.ack_delay,
+            fabric_delay: feedback.fabric_delay,
+            hops: feedback.hops,
+        });
+    }
 
     fn on_signal(&mut self, now: Timestamp, signal: &Signal, _: &Flight<'_>) {
         self.heard.lock().unwrap().signals.push((now, *signal));
@@ -165,4 +183,47 @@ fn runs_with_notices_repeat_to_the_byte() {
         (outcome, signals)
     });
     assert_eq!(outcomes[0], outcomes[1]);
+}
+
+/// One flow of ten packets over a fat-tree of 16 hosts.
+fn over_a_fat_tree(destination: u32, need: Option<Need>) -> Vec<Acknowledged> {
+    let link = LinkSpec::fixed(Rate::from_gbps(10), Span::from_micros(1));
+    let topology = Topology::FatTree(FatTree { k: 4, link: link.clone(), host_up: link });
+    let (contestant, heard) = listener(12_000);
+    let mut experiment = experiment(topology, vec![flow(0, destination, Load::Bytes(10_000))], "newreno", 1);
+    experiment.contestants = vec![need.into_iter().fold(contestant, Contestant::needing)];
+    run(&experiment).unwrap();
+    let acknowledged = heard.lock().unwrap().acknowledged.clone();
+    assert!(acknowledged.len() >= 5, "{acknowledged:?}");
+    acknowledged
+}
+
+#[test]
+fn flows_that_ask_are_told_how_many_switches_their_packets_pass() {
+    // Hosts 0 and 1 share an edge switch, 2 has another in the same pod, 15 is in another pod.
+    for (destination, switches) in [(1, 1), (2, 3), (15, 5)] {
+        let asked = over_a_fat_tree(destination, Some(Need::HopCount));
+        assert!(asked.iter().all(|one| one.hops == Some(switches)), "to {destination}: {asked:?}");
+        let others = over_a_fat_tree(destination, None);
+        assert!(others.iter().all(|one| one.hops.is_none()), "to {destination}: {others:?}");
+    }
+}
+
+#[test]
+fn the_fabric_delay_is_the_rtt_without_the_receivers_delay() {
+    let (mut experiment, heard, _) = marked(Span::from_secs(1));
+    // A window of one packet: each is acknowledged 25 ms after it has come, since none follows.
+    let (contestant, alone) = listener(1_200);
+    experiment.contestants = vec![contestant];
+    run(&experiment).unwrap();
+    assert!(heard.lock().unwrap().acknowledged.is_empty());
+    let acknowledged = alone.lock().unwrap().acknowledged.clone();
+    assert!(acknowledged.len() > 30, "{acknowledged:?}");
+    for one in acknowledged {
+        assert_eq!(one.ack_delay, Span::from_millis(25));
+        assert_eq!(one.fabric_delay, Some(one.rtt - one.ack_delay));
+        // 2 ms of propagation in both bottlenecks and 40 us at hosts; 1 200 B and some 60 B take 101 us at 100 Mb/s.
+        let expected = Span::from_micros(2_141);
+        assert!(one.fabric_delay.is_some_and(|delay| delay.abs_diff(expected) < Span::from_micros(5)), "{one:?}");
+    }
 }
