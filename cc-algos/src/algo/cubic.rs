@@ -44,6 +44,7 @@ use super::newreno::packets;
 use super::recovery::{Congestion, Recovery, Verdict};
 use super::window::{RenoWindow, Sizes};
 use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, Setup};
+use crate::declare::{Declaration, Family};
 use crate::registry::{Algorithm, Args, Param, Value};
 use crate::signal::{Ecn, PathChange, Signal};
 use crate::units::{Span, Timestamp, round_to_u64};
@@ -436,6 +437,17 @@ pub(super) fn algorithm() -> Algorithm {
     Algorithm::new(NAME, "grows by the cube of time since the last loss", "RFC 9438, RFC 9406", |args, setup| {
         Ok(Box::new(Cubic::new(params(args), setup).map_err(|error| error.of(NAME))?))
     })
+    .declaring(
+        Declaration::new(Family::WideArea)
+            .min_window(2.0)
+            .utilisation(0.95)
+            .fairness(0.9)
+            .rtt_fairness(0.9)
+            .convergence_rtts(300)
+            .least_share_against_cubic(0.4)
+            .most_share_against_cubic(0.6)
+            .reaction_to_rise_rtts(20),
+    )
     .with_param(Param::new("beta", Value::Number(default.beta), "share of the window kept").within(0.01, 0.99))
     .with_param(Param::new("c", Value::Number(default.c), "packets/s^3 away from the plateau").within(1e-6, 1e6))
     .with_param(switch("fast_convergence", default.fast_convergence, "give up more of a plateau not regained"))

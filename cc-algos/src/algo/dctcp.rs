@@ -32,6 +32,7 @@ use super::newreno::packets;
 use super::recovery::{Congestion, Recovery, Verdict};
 use super::window::{RenoWindow, Sizes};
 use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, Setup};
+use crate::declare::{Declaration, Family, Need};
 use crate::estimate::RoundCounter;
 use crate::registry::{Algorithm, Args, Param, Value};
 use crate::signal::{PathChange, Signal};
@@ -194,6 +195,17 @@ pub(super) fn algorithm() -> Algorithm {
     Algorithm::new(NAME, "reduces in proportion to the share of marked bytes", "RFC 8257", |args, setup| {
         Ok(Box::new(Dctcp::new(params(args), setup).map_err(|error| error.of(NAME))?))
     })
+    .declaring(
+        Declaration::new(Family::Datacentre)
+            .needing(Need::Ecn)
+            .min_window(2.0)
+            .utilisation(0.9)
+            .queueing_delay(0.6)
+            .fairness(0.9)
+            .convergence_rtts(500)
+            .reaction_to_drop_rtts(20)
+            .reaction_to_rise_rtts(100),
+    )
     .with_param(Param::new("g", Value::Number(default.g), "weight of the newest window").within(1e-6, 1.0))
     .with_param(Param::new("alpha", Value::Number(default.alpha), "estimate to start with").within(0.0, 1.0))
     .with_param(Param::new("beta", Value::Number(default.beta), "share of the window kept on loss").within(0.01, 0.99))

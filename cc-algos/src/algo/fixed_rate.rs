@@ -15,6 +15,7 @@
 
 use super::InvalidParam;
 use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, Setup};
+use crate::declare::{Declaration, Family};
 use crate::registry::{Algorithm, Param, Value};
 use crate::signal::Signal;
 use crate::units::{Rate, Span, Timestamp};
@@ -95,6 +96,7 @@ pub(super) fn algorithm() -> Algorithm {
         let params = FixedRateParams { rate: args.rate("rate"), horizon: args.span("horizon") };
         Ok(Box::new(FixedRate::new(params, setup).map_err(|error| error.of(NAME))?))
     })
+    .declaring(Declaration::new(Family::Control))
     .with_param(Param::new("rate", Value::Rate(default.rate), "sending rate").within(1.0, f64::INFINITY))
     .with_param(Param::new(
         "horizon",

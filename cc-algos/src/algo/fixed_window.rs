@@ -14,6 +14,7 @@
 
 use super::InvalidParam;
 use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, Setup};
+use crate::declare::{Declaration, Family};
 use crate::registry::{Algorithm, Param, Value};
 
 /// Parameters of [`FixedWindow`].
@@ -75,6 +76,7 @@ pub(super) fn algorithm() -> Algorithm {
         let params = FixedWindowParams { window: args.bytes("window") };
         Ok(Box::new(FixedWindow::new(&params, setup).map_err(|error| error.of(NAME))?))
     })
+    .declaring(Declaration::new(Family::Control))
     .with_param(
         Param::new("window", Value::Bytes(FixedWindowParams::default().window), "bytes in flight")
             .within(1.0, f64::INFINITY),

@@ -37,6 +37,7 @@ use super::InvalidParam;
 use super::recovery::{Recovery, Verdict};
 use super::window::{RenoWindow, Sizes};
 use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, Setup};
+use crate::declare::{Declaration, Family};
 use crate::registry::{Algorithm, Args, Param, Value};
 use crate::signal::{Ecn, PathChange, Signal};
 use crate::units::{Span, Timestamp, round_to_u64};
@@ -176,6 +177,14 @@ pub(super) fn algorithm() -> Algorithm {
     Algorithm::new(NAME, "halves on loss, one packet a round trip", "RFC 9002, RFC 5681, RFC 6582", |args, setup| {
         Ok(Box::new(NewReno::new(params(args), setup).map_err(|error| error.of(NAME))?))
     })
+    .declaring(
+        Declaration::new(Family::WideArea)
+            .min_window(2.0)
+            .utilisation(0.95)
+            .fairness(0.9)
+            .convergence_rtts(400)
+            .reaction_to_rise_rtts(20),
+    )
     .with_param(Param::new("beta", Value::Number(default.beta), "share of the window kept").within(0.01, 0.99))
     .with_param(packets("initial_window", default.initial_window, "packets to start with"))
     .with_param(packets("min_window", default.min_window, "packets never to go below"))

@@ -1,0 +1,5 @@
+//! The testing kit.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod closed_loop;
