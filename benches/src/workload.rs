@@ -146,5 +146,5 @@ fn dumbbell(flows: u32) -> Topology {
     // One product of 100 Mb/s and 1 ms a flow: 12 500 B.
     bottleneck.discipline = DisciplineSpec::DropTail { capacity: Capacity::Bytes(12_500 * u64::from(flows)) };
     let access = LinkSpec::fixed(Rate::from_gbps(100), Span::from_micros(5));
-    Topology::Dumbbell(Dumbbell { pairs: flows, access, extra_delay: vec![], bottleneck, reverse })
+    Topology::Dumbbell(Dumbbell { pairs: flows, access, extra_delay: vec![], delivery: vec![], bottleneck, reverse })
 }

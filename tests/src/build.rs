@@ -62,6 +62,7 @@ pub fn dumbbell(pairs: u32, bottleneck: LinkSpec) -> Topology {
         pairs,
         access: LinkSpec::fixed(FAST, Span::ZERO),
         extra_delay: vec![],
+        delivery: vec![],
         reverse: LinkSpec::fixed(FAST, bottleneck.propagation),
         bottleneck,
     })

@@ -214,6 +214,8 @@ pub struct Dumbbell {
     pub access: LinkSpec,
     /// Extra one-way propagation of each pair's left access link, both directions, by `pair % len`; may be empty.
     pub extra_delay: Vec<Span>,
+    /// Links to the hosts on the right, by `pair % len`, in place of `access`; may be empty.
+    pub delivery: Vec<LinkSpec>,
     /// From left to right.
     pub bottleneck: LinkSpec,
     /// From right to left.
@@ -366,7 +368,8 @@ impl Topology {
             Self::Dumbbell(dumbbell) => {
                 let pairs = dumbbell.pairs;
                 check((1..=1 << 20).contains(&pairs), "dumbbell", || format!("{pairs} pairs: expected 1 to 1048576"))?;
-                (2 * pairs, vec![&dumbbell.access, &dumbbell.bottleneck, &dumbbell.reverse])
+                let links = [&dumbbell.access, &dumbbell.bottleneck, &dumbbell.reverse];
+                (2 * pairs, links.into_iter().chain(&dumbbell.delivery).collect())
             }
             Self::Star(star) => {
                 let hosts = star.hosts;

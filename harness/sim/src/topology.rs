@@ -119,7 +119,11 @@ fn lay_dumbbell(dumbbell: &Dumbbell) -> Wiring<'_> {
     };
     let access = |host: u32, to: Node| PortPlan { extra_delay: extra(host), ..plan(&dumbbell.access, to, None) };
     let mut ports: Vec<_> = (0..2 * pairs).map(|host| access(host, Node::Switch(u32::from(host >= pairs)))).collect();
-    ports.extend((0..2 * pairs).map(|host| access(host, Node::Host(host))));
+    ports.extend((0..pairs).map(|host| access(host, Node::Host(host))));
+    ports.extend((0..pairs).map(|pair| match dumbbell.delivery.as_slice() {
+        [] => access(pairs + pair, Node::Host(pairs + pair)),
+        links => plan(&links[pair as usize % links.len()], Node::Host(pairs + pair), None),
+    }));
     ports.push(plan(&dumbbell.bottleneck, Node::Switch(1), Some(0)));
     ports.push(plan(&dumbbell.reverse, Node::Switch(0), Some(1)));
     Wiring { ports, router: Router::Dumbbell { pairs }, watched: vec!["bottleneck".into(), "reverse".into()] }
@@ -293,6 +297,7 @@ mod tests {
             pairs: 3,
             access: link(),
             extra_delay: vec![],
+            delivery: vec![],
             bottleneck: link(),
             reverse: link(),
         });

@@ -93,6 +93,7 @@ fn scenario(args: &Args) -> Scenario {
             pairs: args.flows,
             rtt: args.rtt,
             extra_rtt: Vec::new(),
+            pair_jitter: Vec::new(),
             access_rate: Rate::from_gbps(100),
             bottleneck: Link { buffer: Some(args.queue), ..Link::of(service) },
             reverse: None,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use cc_algos::registry::Args;
 use cc_algos::registry::RegistryError;
 use cc_algos::{Registry, Span};
+use sim::link::impair::JitterSchedule;
 use sim::spec::{self, Contestant, EndpointSpec, Experiment, Knowledge, LinkSpec};
 use transport::flow::{LossPolicy, ReceiverConfig, Rto, SenderConfig};
 
@@ -194,9 +195,16 @@ impl Prepared {
             None => LinkSpec::fixed(dumbbell.access_rate, back),
             Some(link) => Wire::new(self, link, self.reverse_trace.as_ref(), seed, "reverse")?.spec(back)?,
         };
+        let access = LinkSpec::fixed(dumbbell.access_rate, Span::ZERO);
+        let delivery = |schedule: &JitterSchedule| {
+            let mut link = access.clone();
+            link.impairments.jitter_schedule = schedule.clone();
+            link
+        };
         Ok(spec::Topology::Dumbbell(spec::Dumbbell {
             pairs: dumbbell.pairs,
-            access: LinkSpec::fixed(dumbbell.access_rate, Span::ZERO),
+            delivery: dumbbell.pair_jitter.iter().map(delivery).collect(),
+            access,
             extra_delay: dumbbell.extra_rtt.iter().map(|rtt| Span::from_nanos(rtt.as_nanos() / 2)).collect(),
             bottleneck: main.spec(forth)?,
             reverse,

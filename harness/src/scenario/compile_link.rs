@@ -196,6 +196,7 @@ fn impairments(model: &Impairments) -> Result<ImpairmentSpec, SpecError> {
         loss: loss(&model.loss)?,
         corrupt: Probability::new(model.corrupt)?,
         duplicate: Probability::new(model.duplicate)?,
+        jitter_schedule: model.jitter_schedule.clone(),
         jitter: (!model.jitter.is_zero()).then_some(jitter),
         reorder: match model.reorder {
             None => None,

@@ -8,6 +8,7 @@ mod compile;
 mod compile_link;
 mod error;
 mod fingerprint;
+mod jitter;
 mod model;
 mod parse;
 mod parse_link;

@@ -1,6 +1,7 @@
 //! A scenario as plain data, every default filled in.
 
 use cc_algos::{Rate, Span};
+use sim::link::impair::JitterSchedule;
 use transport::flow::{EcnMode, Pacing};
 
 use super::value::Amount;
@@ -77,6 +78,8 @@ pub struct Dumbbell {
     pub rtt: Span,
     /// Round-trip propagation on top of that, by `pair % len`; may be empty.
     pub extra_rtt: Vec<Span>,
+    /// Jitter of the links to the hosts on the right, by `pair % len`; may be empty.
+    pub pair_jitter: Vec<JitterSchedule>,
     /// Rate of the hosts' own links.
     pub access_rate: Rate,
     /// From left to right.
@@ -305,6 +308,8 @@ pub struct Impairments {
     pub loss: Loss,
     /// Extra delay, uniform from zero to this, that never reorders.
     pub jitter: Span,
+    /// Extra delay along a schedule, that never reorders either.
+    pub jitter_schedule: JitterSchedule,
     /// Packets held back so that others overtake them.
     pub reorder: Option<Reorder>,
     /// Probability of a second copy.

@@ -8,7 +8,7 @@ use transport::flow::{EcnMode, Pacing};
 use super::error::ScenarioError;
 use super::model::{Balance, Dumbbell, Endpoints, FatTree, LossDetection, Rivals, Scenario, Star, Topology};
 use super::read::{Entry, Section, Source};
-use super::{parse_link, parse_workload};
+use super::{jitter, parse_link, parse_workload};
 
 /// Most hosts, pairs or flows a scenario may name. Ours.
 pub(super) const MAX_COUNT: u32 = 100_000;
@@ -154,6 +154,7 @@ fn read_dumbbell(section: &mut Section<'_>) -> Result<Dumbbell, ScenarioError> {
         pairs: section.or("pairs", 1, |entry| entry.count(1, MAX_COUNT))?,
         rtt: section.required("rtt")?.span()?,
         extra_rtt: section.or("extra_rtt", Vec::new(), |entry| entry.entries()?.iter().map(Entry::span).collect())?,
+        pair_jitter: section.or("pair_jitter", Vec::new(), jitter::read_all)?,
         access_rate: section.or("access_rate", Rate::from_gbps(10), Entry::rate)?,
         bottleneck: parse_link::read(section.required("bottleneck")?.section()?)?,
         reverse: section.maybe("reverse", |entry| parse_link::read(entry.section()?).map(Box::new))?,

@@ -1,8 +1,10 @@
 //! The `link` tables of a scenario.
 
 use cc_algos::Span;
+use sim::link::impair::JitterSchedule;
 
 use super::error::ScenarioError;
+use super::jitter;
 use super::model::{
     Change, ChangeTo, CoDel, DualPi2, Impairments, Link, Loss, Marking, Pie, Policer, Queue, Reorder, Service,
     TraceOffset,
@@ -140,6 +142,7 @@ fn read_impairments(section: &mut Section<'_>) -> Result<Impairments, ScenarioEr
     Ok(Impairments {
         loss: section.or("loss", Loss::None, read_loss)?,
         jitter: section.or("jitter", Span::ZERO, Entry::span)?,
+        jitter_schedule: section.or("jitter_schedule", JitterSchedule::default(), jitter::read)?,
         reorder: section.maybe("reorder", |entry| {
             let mut section = entry.section()?;
             let reorder = Reorder {

@@ -1,5 +1,6 @@
 use cc_algos::{Rate, Span};
 use proptest::prelude::*;
+use sim::link::impair::{JitterSchedule, JitterStep};
 use transport::flow::{EcnMode, Pacing};
 
 use super::*;
@@ -55,6 +56,21 @@ const FAULTS: &[(&str, &str, &str)] = &[
     ("\"10s\"", "\"10s\"\nzzz = 3", "x.toml:4: `zzz`: unknown key: expected one of name, duration, topology, "),
     ("\"10s\"", "\"10s\"\nalgorithms = []", "x.toml:4: `algorithms`: expected at least one algorithm"),
     ("\"10s\"", "\"10s\"\nrivals = \"each\"", "x.toml:1: `rivals` are named: expected a workload with "),
+    (
+        "\"10Mbps\"",
+        "\"10Mbps\", jitter_schedule = [{ at = \"1s\", delay = \"9ms\" }, { at = \"1s\", delay = \"0s\" }]",
+        "x.toml:8: `topology.bottleneck.jitter_schedule`: jitter schedule, entry 1 (counted from 0): expected a later time than ",
+    ),
+    (
+        "\"10Mbps\"",
+        "\"10Mbps\", jitter_schedule = { repeat = \"1ms\", steps = [{ at = \"1ms\", delay = \"9ms\" }] }",
+        "x.toml:8: `topology.bottleneck.jitter_schedule.repeat`: period of the jitter schedule is 1ms, expected more than ",
+    ),
+    (
+        "\"10Mbps\"",
+        "\"10Mbps\", jitter_schedule = { steps = [] }",
+        "x.toml:8: `topology.bottleneck.jitter_schedule`: missing key `repeat`",
+    ),
     ("dumbbell", "dumbell", "x.toml:6: `topology.kind`: unknown value `dumbell`: did you mean `dumbbell`?"),
     (
         "rtt = \"40ms\"",
@@ -264,16 +280,27 @@ fn impairments() -> impl Strategy<Value = Impairments> {
     let reorder = proptest::option::of(
         (0.0_f64..=1.0, positive_span()).prop_map(|(probability, delay)| Reorder { probability, delay }),
     );
-    (loss(), span(), reorder, 0.0_f64..=1.0, 0.0_f64..=1.0, proptest::option::of(2_u32..100)).prop_map(
-        |(loss, jitter, reorder, duplicate, corrupt, ack_thinning)| Impairments {
+    let jitter = (span(), jitter_schedule());
+    (loss(), jitter, reorder, 0.0_f64..=1.0, 0.0_f64..=1.0, proptest::option::of(2_u32..100)).prop_map(
+        |(loss, (jitter, jitter_schedule), reorder, duplicate, corrupt, ack_thinning)| Impairments {
             loss,
             jitter,
+            jitter_schedule,
             reorder,
             duplicate,
             corrupt,
             ack_thinning,
         },
     )
+}
+
+fn jitter_schedule() -> impl Strategy<Value = JitterSchedule> {
+    let steps = proptest::collection::btree_map(span(), span(), 0..4)
+        .prop_map(|steps| JitterSchedule::new(steps.into_iter().map(|(at, delay)| JitterStep { at, delay })).unwrap());
+    (steps, proptest::bool::ANY).prop_map(|(schedule, repeats)| {
+        let last = schedule.steps().last().map_or(Span::ZERO, |step| step.at);
+        if repeats && !schedule.is_empty() { schedule.repeating(last + Span::from_nanos(1)).unwrap() } else { schedule }
+    })
 }
 
 fn service() -> impl Strategy<Value = Service> {
@@ -313,13 +340,13 @@ fn topology() -> impl Strategy<Value = Topology> {
     let dumbbell = (
         1_u32..100,
         span(),
-        proptest::collection::vec(span(), 0..3),
+        (proptest::collection::vec(span(), 0..3), proptest::collection::vec(jitter_schedule(), 0..3)),
         rate(),
         link(),
         proptest::option::of(link().prop_map(Box::new)),
     )
-        .prop_map(|(pairs, rtt, extra_rtt, access_rate, bottleneck, reverse)| {
-            Topology::Dumbbell(Dumbbell { pairs, rtt, extra_rtt, access_rate, bottleneck, reverse })
+        .prop_map(|(pairs, rtt, (extra_rtt, pair_jitter), access_rate, bottleneck, reverse)| {
+            Topology::Dumbbell(Dumbbell { pairs, rtt, extra_rtt, pair_jitter, access_rate, bottleneck, reverse })
         });
     prop_oneof![
         dumbbell,

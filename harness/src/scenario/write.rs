@@ -2,6 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
+use super::jitter;
 use super::model::{
     Balance, Change, ChangeTo, CoDel, Dumbbell, Endpoints, Link, Loss, LossDetection, Marking, Queue, Rivals, Scenario,
     Service, Topology, TraceOffset,
@@ -114,6 +115,9 @@ fn write_dumbbell(out: &mut Writer, dumbbell: &Dumbbell) {
     if !dumbbell.extra_rtt.is_empty() {
         out.bare("extra_rtt", list(&dumbbell.extra_rtt, |rtt| quote(rtt)));
     }
+    if !dumbbell.pair_jitter.is_empty() {
+        out.bare("pair_jitter", list(&dumbbell.pair_jitter, |schedule| jitter::to_toml(schedule, quote)));
+    }
     out.quoted("access_rate", dumbbell.access_rate);
     write_link(out, "topology.bottleneck", &dumbbell.bottleneck);
     if let Some(reverse) = &dumbbell.reverse {
@@ -201,6 +205,9 @@ fn write_impairments(out: &mut Writer, link: &Link) {
     }
     if !impairments.jitter.is_zero() {
         out.quoted("jitter", impairments.jitter);
+    }
+    if !impairments.jitter_schedule.is_empty() {
+        out.bare("jitter_schedule", jitter::to_toml(&impairments.jitter_schedule, quote));
     }
     if let Some(reorder) = impairments.reorder {
         let (probability, delay) = (real(reorder.probability), quote(reorder.delay));

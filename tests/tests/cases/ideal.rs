@@ -16,6 +16,7 @@ fn a_flow_alone_takes_its_ideal_time_whatever_its_size() {
             pairs: 1,
             access: link(50, 30),
             extra_delay: vec![],
+            delivery: vec![],
             bottleneck: link(10, 500),
             reverse: link(20, 500),
         });

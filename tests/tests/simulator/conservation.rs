@@ -4,7 +4,9 @@
 use cc_algos::{Rate, Span, Timestamp};
 use cwndtunnel_tests::{MTU, at, contestant, experiment_of, flow, probability};
 use proptest::prelude::*;
-use sim::link::impair::{AckThinning, GilbertElliott, ImpairmentSpec, JitterLaw, JitterSpec, LossSpec, Reorder};
+use sim::link::impair::{
+    AckThinning, GilbertElliott, ImpairmentSpec, JitterLaw, JitterSchedule, JitterSpec, JitterStep, LossSpec, Reorder,
+};
 use sim::link::{Change, ServiceSpec};
 use sim::outcome::{FlowOutcome, PortOutcome};
 use sim::queue::{Capacity, CodelSpec, DisciplineSpec, DualPi2Spec, FqCodelSpec, MarkAt, MarkingSpec, PieSpec};
@@ -47,8 +49,8 @@ fn impairments() -> impl Strategy<Value = ImpairmentSpec> {
     let chance = || prop_oneof![3 => Just(0.0), 1 => 0.0..0.1];
     let jitter = prop::option::weighted(0.3, (1_u64..5_000, 0_u64..3_000));
     let thinning = prop::option::weighted(0.2, 1_u32..5);
-    (losses(), chance(), chance(), chance(), jitter, thinning).prop_map(
-        |(loss, corrupt, duplicate, reorder, jitter, thinning)| ImpairmentSpec {
+    (losses(), chance(), chance(), chance(), (jitter, jitter_schedule()), thinning).prop_map(
+        |(loss, corrupt, duplicate, reorder, (jitter, schedule), thinning)| ImpairmentSpec {
             loss,
             corrupt: probability(corrupt),
             duplicate: probability(duplicate),
@@ -59,8 +61,18 @@ fn impairments() -> impl Strategy<Value = ImpairmentSpec> {
                 hold: Span::from_micros(hold),
             }),
             ack_thinning: thinning.map(|every| AckThinning { every, hold: Span::from_millis(5) }),
+            jitter_schedule: schedule,
         },
     )
+}
+
+fn jitter_schedule() -> impl Strategy<Value = JitterSchedule> {
+    let steps = prop::collection::btree_map(0_u64..50_000, 0_u64..20_000, 0..4);
+    (steps, any::<bool>()).prop_map(|(steps, repeats)| {
+        let step = |(at, delay)| JitterStep { at: Span::from_micros(at), delay: Span::from_micros(delay) };
+        let schedule = JitterSchedule::new(steps.into_iter().map(step)).unwrap();
+        if repeats { schedule.repeating(Span::from_millis(50)).unwrap() } else { schedule }
+    })
 }
 
 fn links() -> impl Strategy<Value = LinkSpec> {
@@ -87,10 +99,11 @@ fn links() -> impl Strategy<Value = LinkSpec> {
 fn topologies() -> impl Strategy<Value = (u32, Topology)> {
     let access = LinkSpec::fixed(Rate::from_mbps(100), Span::from_micros(50));
     let up = access.clone();
-    let dumbbell = (1_u32..4, links(), links()).prop_map(move |(pairs, bottleneck, reverse)| {
+    let delivery = proptest::collection::vec(links(), 0..2);
+    let dumbbell = (1_u32..4, delivery, links(), links()).prop_map(move |(pairs, delivery, bottleneck, reverse)| {
         let access = access.clone();
         let extra_delay = vec![Span::ZERO, Span::from_micros(700)];
-        (2 * pairs, Topology::Dumbbell(Dumbbell { pairs, access, extra_delay, bottleneck, reverse }))
+        (2 * pairs, Topology::Dumbbell(Dumbbell { pairs, access, extra_delay, delivery, bottleneck, reverse }))
     });
     let star = (2_u32..6, links())
         .prop_map(move |(hosts, down)| (hosts, Topology::Star(Star { hosts, up: up.clone(), down })));

@@ -88,6 +88,7 @@ impl<'a> Trial<'a> {
                 pairs,
                 access: LinkSpec::fixed(habitat.host_rate, Span::ZERO),
                 extra_delay: self.flows.iter().map(|(_, _, stretch)| extra(*stretch)).collect(),
+                delivery: Vec::new(),
                 bottleneck,
                 reverse: habitat.reverse(),
             }),

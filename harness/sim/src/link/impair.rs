@@ -1,4 +1,5 @@
-//! What happens to packets on the way: loss, duplication, corruption, jitter, reordering and thinning of ACKs.
+//! What happens to packets on the way: loss, duplication, corruption, jitter (random or by schedule), reordering and
+//! thinning of ACKs.
 //!
 //! Each kind of chance draws from a stream of its own, once for every packet that is judged. So the n-th packet meets
 //! the same luck whichever other impairments are on, and runs that share a seed can be compared in pairs.
@@ -8,6 +9,7 @@
 
 mod jitter;
 mod loss;
+mod schedule;
 mod thinning;
 
 use std::sync::Arc;
@@ -16,6 +18,7 @@ use cc_algos::Span;
 
 pub use self::jitter::{JitterLaw, JitterSpec};
 pub use self::loss::{GilbertElliott, LossSpec, Outage};
+pub use self::schedule::{JitterSchedule, JitterStep};
 pub use self::thinning::AckThinning;
 
 use self::jitter::Jitter;
@@ -36,6 +39,8 @@ pub struct ImpairmentSpec {
     pub duplicate: Probability,
     /// Random delay that keeps the order.
     pub jitter: Option<JitterSpec>,
+    /// Delay along a schedule that keeps the order, on top of the random one.
+    pub jitter_schedule: JitterSchedule,
     /// Packets held back so that later ones overtake them.
     pub reorder: Option<Reorder>,
     /// Pure ACKs thinned out by a middlebox.
@@ -192,7 +197,8 @@ impl Impairments {
         let corrupt = rng::chance(&mut self.corruption, self.spec.corrupt.get());
         let duplicated = rng::chance(&mut self.duplication, self.spec.duplicate.get());
         let held = self.spec.reorder.filter(|reorder| rng::chance(&mut self.reordering, reorder.probability.get()));
-        let delay = self.jitter.as_mut().map_or(Span::ZERO, |jitter| jitter.draw(now));
+        let delay = self.spec.jitter_schedule.delay_at(now)
+            + self.jitter.as_mut().map_or(Span::ZERO, |jitter| jitter.draw(now));
         if thinned {
             return Fate::Lost(LossReason::Thinned);
         }

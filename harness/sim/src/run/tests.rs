@@ -7,6 +7,7 @@ use transport::flow::{Pacing, ReceiverConfig, SenderConfig};
 
 use super::run;
 use crate::ids::HostId;
+use crate::link::impair::{JitterSchedule, JitterStep};
 use crate::outcome::Outcome;
 use crate::queue::{Capacity, DisciplineSpec};
 use crate::spec::{Balance, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, Start, Topology};
@@ -45,6 +46,7 @@ fn dumbbell(pairs: u32, mbps: u64, millis: u64, capacity: Capacity) -> Topology 
         pairs,
         access: LinkSpec::fixed(Rate::from_gbps(10), Span::from_micros(10)),
         extra_delay: vec![],
+        delivery: vec![],
         reverse: LinkSpec::fixed(Rate::from_mbps(mbps), Span::from_millis(millis)),
         bottleneck,
     })
@@ -141,4 +143,20 @@ fn a_long_flow_is_sampled_however_many_short_ones_come_before_it() {
     let outcome = run(&experiment).unwrap();
     let sampled: Vec<u32> = outcome.samples[1].flows.iter().map(|flow| flow.flow.0).collect();
     assert_eq!(sampled, (0..64).chain(100..200).collect::<Vec<u32>>());
+}
+
+#[test]
+fn jitter_of_the_link_to_one_host_delays_its_flow_alone() {
+    let Topology::Dumbbell(mut network) = dumbbell(2, 20, 20, Capacity::Bytes(100_000)) else { unreachable!() };
+    let plain = network.access.clone();
+    let mut late = plain.clone();
+    let held = JitterStep { at: Span::ZERO, delay: Span::from_millis(7) };
+    late.impairments.jitter_schedule = JitterSchedule::new([held]).unwrap();
+    network.delivery = vec![plain, late];
+    let flows = vec![flow(0, 2, Load::Bytes(1_000)), flow(1, 3, Load::Bytes(1_000))];
+    let outcome = run(&experiment(Topology::Dumbbell(network), flows, "newreno", 5)).unwrap();
+    let [first, second] = [0, 1].map(|index| outcome.flows[index].min_rtt.unwrap());
+    // Both leave at once; the one behind waits for the other's 1 kB at 20 Mb/s, less than half a millisecond.
+    let apart = second - first;
+    assert!(apart > Span::from_micros(6_500) && apart < Span::from_micros(7_500), "{apart}");
 }

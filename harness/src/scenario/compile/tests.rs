@@ -131,3 +131,32 @@ fn generated_traces_follow_the_seed_unless_theirs_is_fixed() {
     let fixed = "gen:lte?seed=5\"\ntrace_offset = \"0s";
     assert!(service(fixed, 1) == service(fixed, 2));
 }
+
+#[test]
+fn jitter_schedules_stand_on_the_bottleneck_and_on_the_links_to_the_hosts_of_their_pairs() {
+    let scenario = Scenario::parse(
+        r#"
+name = "jitter"
+duration = "1s"
+[topology]
+kind = "dumbbell"
+pairs = 2
+rtt = "20ms"
+pair_jitter = [[], { repeat = "9ms", steps = [{ at = "1ms", delay = "5ms" }] }]
+bottleneck = { rate = "10Mbps", jitter_schedule = [{ at = "2ms", delay = "3ms" }] }
+[[workload]]
+kind = "bulk"
+"#,
+        "jitter.toml",
+    )
+    .unwrap();
+    let registry = Registry::builtin();
+    let prepared = Prepared::new(scenario, Path::new(".")).unwrap();
+    let compiled = prepared.compile(&registry, &cast(&registry, "cubic", None), 1).unwrap();
+    let spec::Topology::Dumbbell(dumbbell) = compiled.experiment.topology else { panic!("not a dumbbell") };
+    assert_eq!(dumbbell.bottleneck.impairments.jitter_schedule.bound(), Span::from_millis(3));
+    let delivery: Vec<_> = dumbbell.delivery.iter().map(|link| &link.impairments.jitter_schedule).collect();
+    assert!(delivery.len() == 2 && delivery[0].is_empty());
+    assert_eq!((delivery[1].bound(), delivery[1].period()), (Span::from_millis(5), Some(Span::from_millis(9))));
+    assert!(dumbbell.access.impairments.is_none());
+}

@@ -260,3 +260,22 @@ proptest! {
         prop_assert!(in_order.is_sorted());
     }
 }
+
+#[test]
+fn a_step_down_of_the_schedule_releases_what_left_meanwhile_in_one_burst_and_in_order() {
+    let step = |at, delay| JitterStep { at: Span::from_micros(at), delay: Span::from_micros(delay) };
+    let jitter_schedule = JitterSchedule::new([step(0, 0), step(10, 30), step(20, 0)]).unwrap();
+    let mut link = impairments(ImpairmentSpec { jitter_schedule, ..ImpairmentSpec::default() });
+    let mut arrives = |at| {
+        let delivery = delivery(link.judge(micros(at), &DATA));
+        assert_eq!(delivery.order, Order::InOrder);
+        delivery.at
+    };
+    assert_eq!(arrives(5), micros(5));
+    assert_eq!(arrives(12), micros(42));
+    assert_eq!(arrives(19), micros(49));
+    for at in [21, 30, 48] {
+        assert_eq!(arrives(at), micros(49), "they wait for the one before");
+    }
+    assert_eq!(arrives(60), micros(60));
+}
