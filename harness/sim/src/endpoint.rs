@@ -3,12 +3,13 @@
 use core::num::NonZeroU64;
 use core::ops::Range;
 
+use cc_algos::controller::Cause;
 use cc_algos::receiver::{AckEvery, Notice};
 use cc_algos::signal::Signal;
 use cc_algos::{Controller, Ecn, Entropy, Need, PathId, Timestamp};
 use transport::flow::balance::{self, Balancer, Ecmp, Spray};
 use transport::flow::{Arrived, Event, Gate, Outgoing, RangeSet, Receiver, Sender, Workspace};
-use transport::wire::{CongestionNotification, Credit, Frame, VARINT_MAX};
+use transport::wire::{CongestionNotification, Credit, Frame, PacketNumberRange, Trimmed, VARINT_MAX};
 
 use crate::error::SimError;
 use crate::framing;
@@ -151,7 +152,13 @@ impl SendingEnd {
 
     /// A notice arrived; its frame is released.
     pub(crate) fn on_notice(&mut self, frame: u32, desk: &mut Desk<'_>) {
+        let now = desk.now.to_timestamp();
         let signal = match desk.arena.notice(frame) {
+            Frame::Trimmed(trimmed) => {
+                self.sender.on_missing(now, PATH, Cause::Trim, &trimmed.ranges, desk.work);
+                desk.arena.release_notice(frame);
+                return self.settle(desk);
+            }
             Frame::CongestionNotification(_) => Some(Signal::CongestionNotification),
             // Totals make good what was lost; one that was overtaken says nothing new.
             Frame::Credit(credit) if credit.total > self.credited => {
@@ -163,7 +170,7 @@ impl SendingEnd {
         };
         desk.arena.release_notice(frame);
         if let Some(signal) = signal {
-            self.sender.on_notice(desk.now.to_timestamp(), PATH, signal);
+            self.sender.on_notice(now, PATH, signal);
         }
     }
 
@@ -339,9 +346,20 @@ impl ReceivingEnd {
             }
             _ => return None,
         };
+        Some(self.send_notice(notice, desk))
+    }
+
+    /// Names a packet whose payload a switch cut off.
+    pub(crate) fn report_trimmed(&mut self, packet_number: u64, desk: &mut Desk<'_>) -> u32 {
+        let mut trimmed = Trimmed { path: PATH, ..Trimmed::default() };
+        trimmed.ranges.push(PacketNumberRange::single(packet_number));
+        self.send_notice(Frame::Trimmed(trimmed), desk)
+    }
+
+    fn send_notice(&mut self, notice: Frame<'static>, desk: &mut Desk<'_>) -> u32 {
         let bytes = framing::notice_bytes(self.flow, self.sent, &notice);
         let frame = desk.arena.new_notice(notice);
-        Some(self.send_back(Body::Notice { frame }, bytes, desk))
+        self.send_back(Body::Notice { frame }, bytes, desk)
     }
 
     fn send_back(&mut self, body: Body, bytes: u32, desk: &mut Desk<'_>) -> u32 {

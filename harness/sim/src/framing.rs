@@ -7,8 +7,8 @@ use core::num::NonZeroU64;
 
 use cc_algos::{Ecn, PathId};
 use transport::wire::{
-    AckFloor, AckFrame, Frame, Frames, Header, PacketNumberRange, Reader, StreamHeader, WireError, Writer,
-    packet_overhead,
+    AckFloor, AckFrame, Frame, Frames, Header, IP_UDP_OVERHEAD, PacketNumberRange, Reader, StreamHeader, WireError,
+    Writer, packet_overhead,
 };
 
 use crate::error::SimError;
@@ -49,7 +49,7 @@ pub(crate) fn data_bytes(flow: u32, packet_number: u64, largest_acked: Option<u6
             stream.encoded_len() + len as usize + floor
         }
         Body::Ping => Frame::Ping.encoded_len(),
-        Body::Ack { .. } | Body::Notice { .. } => 0,
+        Body::Ack { .. } | Body::Notice { .. } | Body::Header => 0,
     };
     (base + frames) as u32
 }
@@ -65,6 +65,17 @@ pub(crate) fn ack_bytes(flow: u32, packet_number: u64, ack: &AckFrame) -> u32 {
 pub(crate) fn notice_bytes(flow: u32, packet_number: u64, notice: &Frame<'_>) -> u32 {
     let header = Header::data(u64::from(flow), PATH, packet_number);
     (packet_overhead(&header, None) + notice.encoded_len()) as u32
+}
+
+/// What a switch leaves of a packet when it cuts off its payload: IP, UDP and our header, as for a number that is not
+/// shortened. The AEAD's tag goes with the payload: a cut packet cannot be authenticated. Packets without payload stay whole.
+#[inline]
+pub(crate) fn header_bytes(packet: &Packet) -> u32 {
+    if !matches!(packet.body, Body::Data { .. }) {
+        return packet.bytes;
+    }
+    let header = Header::data(u64::from(packet.flow), PATH, packet.packet_number);
+    ((IP_UDP_OVERHEAD + header.encoded_len(None)) as u32).min(packet.bytes)
 }
 
 /// The least that `size` bytes of a flow weigh on the wire: with the shortest packet numbers that could be used.
@@ -145,6 +156,7 @@ fn write_body(packet: &Packet, arena: &Arena, writer: &mut Writer<'_>) -> Result
         Body::Ping => Frame::Ping.write(writer),
         Body::Ack { frame } => arena.ack(frame).write(writer),
         Body::Notice { frame } => arena.notice(frame).write(writer),
+        Body::Header => Ok(()),
     }
 }
 

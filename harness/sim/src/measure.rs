@@ -186,6 +186,10 @@ fn add(total: &mut PortOutcome, counters: &Counters) {
     total.policer_drops += counters.policer_drops;
     total.wire_losses += counters.wire_losses;
     total.marks += counters.marks;
+    total.trims = match (total.trims, counters.trims) {
+        (Some(sum), Some(more)) => Some(sum + more),
+        (either, other) => either.or(other),
+    };
     total.max_backlog = total.max_backlog.max(counters.max_backlog);
     total.backlog_byte_nanos += counters.backlog_byte_nanos;
 }

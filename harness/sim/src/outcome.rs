@@ -109,6 +109,8 @@ pub struct PortOutcome {
     pub wire_losses: u64,
     /// Packets marked CE.
     pub marks: u64,
+    /// Packets cut to their headers; `None` where the queue never does that.
+    pub trims: Option<u64>,
     /// Largest backlog, bytes.
     pub max_backlog: u64,
     /// Backlog integrated over time, byte-nanoseconds: divided by the run's length it is the mean backlog.

@@ -30,6 +30,8 @@ pub(crate) enum Body {
     Data { offset: u64, len: u32, fin: bool, floor: Option<core::num::NonZeroU64> },
     /// A ping: asks for an acknowledgement, carries nothing.
     Ping,
+    /// What a switch that trims left of a data packet: the header, and so its number.
+    Header,
     /// An ACK frame in the side pool.
     Ack { frame: u32 },
     /// A notice to the flow's sender in the side pool: of its receiver, or of a switch on the way.
@@ -96,12 +98,21 @@ impl Arena {
         self.packets[handle as usize]
     }
 
+    /// Leaves `bytes` of a data packet, those of its header; what carries no payload stays as it is.
+    pub(crate) fn cut(&mut self, handle: u32, bytes: u32) {
+        let packet = self.get_mut(handle);
+        if matches!(packet.body, Body::Data { .. }) {
+            packet.body = Body::Header;
+            packet.bytes = bytes;
+        }
+    }
+
     /// Drops a packet with all it carries.
     pub(crate) fn discard(&mut self, handle: u32) {
         match self.take(handle).body {
             Body::Ack { frame } => self.release_ack(frame),
             Body::Notice { frame } => self.release_notice(frame),
-            Body::Data { .. } | Body::Ping => {}
+            Body::Data { .. } | Body::Ping | Body::Header => {}
         }
     }
 
@@ -119,7 +130,7 @@ impl Arena {
                 let content = self.notice(frame).clone();
                 Body::Notice { frame: self.new_notice(content) }
             }
-            body @ (Body::Data { .. } | Body::Ping) => body,
+            body @ (Body::Data { .. } | Body::Ping | Body::Header) => body,
         };
         self.insert(copy)
     }

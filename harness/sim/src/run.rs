@@ -178,6 +178,7 @@ impl<'a> Simulation<'a> {
             Body::Ack { frame } => self.receive_ack(packet.flow, frame),
             Body::Notice { frame } => self.receive_notice(packet.flow, frame),
             Body::Data { .. } | Body::Ping => self.receive_data(&packet),
+            Body::Header => self.receive_header(&packet),
         }
     }
 
@@ -199,6 +200,17 @@ impl<'a> Simulation<'a> {
         let mut desk = Desk { now: self.now, arena: &mut self.arena, work: &mut self.work };
         ends.0.on_notice(frame, &mut desk);
         self.pump(flow)
+    }
+
+    /// What a switch left of a packet arrived: it does not count as received, and its sender is told at once.
+    fn receive_header(&mut self, packet: &Packet) -> Result<(), SimError> {
+        let Stage::Active(ends) = &mut self.flows[packet.flow as usize] else { return Ok(()) };
+        let mut desk = Desk { now: self.now, arena: &mut self.arena, work: &mut self.work };
+        let report = ends.1.report_trimmed(packet.packet_number, &mut desk);
+        let port = ends.1.port;
+        self.check_wire(report)?;
+        self.offer(port, report);
+        Ok(())
     }
 
     fn receive_data(&mut self, packet: &Packet) -> Result<(), SimError> {

@@ -237,6 +237,7 @@ fn port_record(port: &PortOutcome, end: Timestamp) -> PortRecord {
         policer_drops: port.policer_drops,
         wire_losses: port.wire_losses,
         marks: port.marks,
+        trims: port.trims,
         max_backlog: port.max_backlog,
         mean_backlog: u64::try_from(port.backlog_byte_nanos / nanos).unwrap_or(u64::MAX),
     }

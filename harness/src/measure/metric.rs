@@ -286,6 +286,9 @@ pub const METRICS: &[Metric] = &[
         .what("packets declared lost that arrived after all, over data packets sent"),
     metric("mark_rate", "marked", Unit::Fraction, Better::Neither, Source::Ratio(marks))
         .what("data packets whose arrival with a CE mark was reported, over data packets sent"),
+    metric("trim_rate", "trimmed", Unit::Fraction, Better::Neither, Source::Ratio(trims))
+        .what("packets cut to their headers at all ports, over data packets sent by all flows; whole run")
+        .headline(),
     lower("timeouts", "time-outs", Unit::Factor, Source::Mean(timeouts))
         .what("probe or retransmission time-outs per run"),
     higher("jain", "Jain", Unit::Index, Source::Mean(jain))
@@ -333,6 +336,13 @@ fn spurious(seed: &SeedView<'_>) -> Option<(u128, u128)> {
 
 fn marks(seed: &SeedView<'_>) -> Option<(u128, u128)> {
     fraction(seed.class.totals.marked, seed.class.totals.packets_sent)
+}
+
+/// Only of networks that trim.
+fn trims(seed: &SeedView<'_>) -> Option<(u128, u128)> {
+    let trimmed = seed.run.ports.iter().filter_map(|port| port.trims).reduce(u64::saturating_add)?;
+    let sent = seed.run.classes.iter().map(|class| class.totals.packets_sent).fold(0, u64::saturating_add);
+    fraction(trimmed, sent)
 }
 
 fn timeouts(seed: &SeedView<'_>) -> Option<u64> {
@@ -401,6 +411,19 @@ mod tests {
         (totals.packets_sent, totals.lost, totals.spurious) = (100, 5, 4);
         assert_eq!(value("loss_rate", std::slice::from_ref(&run)), Some(Reading::Exactly(10_000)));
         assert_eq!(value("spurious_rate", &[run]), Some(Reading::Exactly(40_000)));
+    }
+
+    #[test]
+    fn trims_are_counted_over_all_ports_that_can_trim() {
+        let mut run = testing::run("s", "a", 1);
+        assert_eq!(value("trim_rate", std::slice::from_ref(&run)), None, "nothing can");
+        run.ports.push(run.ports[0].clone());
+        run.classes.truncate(1);
+        run.classes[0].totals.packets_sent = 400;
+        (run.ports[0].trims, run.ports[1].trims) = (None, Some(3));
+        assert_eq!(value("trim_rate", std::slice::from_ref(&run)), Some(Reading::Exactly(7_500)));
+        run.ports[0].trims = Some(1);
+        assert_eq!(value("trim_rate", &[run]), Some(Reading::Exactly(10_000)));
     }
 
     #[test]

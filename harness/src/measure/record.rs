@@ -152,6 +152,9 @@ pub struct PortRecord {
     pub wire_losses: u64,
     /// Packets marked CE.
     pub marks: u64,
+    /// Packets cut to their headers; absent where the queue never does that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trims: Option<u64>,
     /// Largest backlog, bytes.
     pub max_backlog: u64,
     /// Backlog averaged over time, bytes.

@@ -86,6 +86,7 @@ pub const SUITES: &[Suite] = &[
         scenarios: &[
             "dc-incast",
             "dc-incast-droptail",
+            "dc-trim-incast",
             "dc-rpc",
             "dc-storage",
             "dc-web-search",
@@ -155,6 +156,7 @@ pub const SCENARIOS: &[Builtin] = builtins![
     "dc-permutation",
     "dc-rpc",
     "dc-storage",
+    "dc-trim-incast",
     "dc-web-search",
     "fair-late",
     "fair-many",

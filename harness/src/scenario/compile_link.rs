@@ -5,8 +5,8 @@ use rand_core::Rng;
 use sim::link::impair::{AckThinning, GilbertElliott, JitterLaw, JitterSpec, LossSpec, Reorder};
 use sim::link::{Change, End, ImpairmentSpec, Opportunities, Opportunity, Segment, Segments, ServiceSpec};
 use sim::queue::{
-    Capacity, CodelParameters, CodelSpec, DisciplineSpec, DualPi2Spec, Excess, FqCodelSpec, LowLatencyRamp, MarkAt,
-    MarkingSpec, PieSpec, PolicerSpec, Red, RedAverage,
+    Capacity, CodelParameters, CodelSpec, ControlScheduler, DisciplineSpec, DualPi2Spec, Excess, FqCodelSpec,
+    LowLatencyRamp, MarkAt, MarkingSpec, PieSpec, PolicerSpec, Red, RedAverage, TrimmingSpec,
 };
 use sim::rng;
 use sim::spec::LinkSpec;
@@ -14,7 +14,9 @@ use sim::{Probability, SpecError};
 use traces::{Playback, Trace};
 
 use super::compile::CompileError;
-use super::model::{ChangeTo, CoDel, Impairments, Link, Loss, Marking, Queue, Service, TraceOffset};
+use super::model::{
+    self, ChangeTo, CoDel, Impairments, Link, Loss, Marking, Queue, Service, TraceOffset, Trimming, Victim,
+};
 use super::resources::{Prepared, TraceSource};
 use super::value::Amount;
 
@@ -66,9 +68,11 @@ impl<'a> Wire<'a> {
 
     /// The simulator's link of this propagation delay.
     pub(super) fn spec(&self, propagation: Span) -> Result<LinkSpec, CompileError> {
+        let fault =
+            |error: SpecError| CompileError::Link { scenario: self.scenario.to_owned(), reason: error.to_string() };
         let mut spec = LinkSpec::fixed(self.rate, propagation);
         spec.service = self.service.clone();
-        spec.discipline = self.discipline();
+        spec.discipline = self.discipline().map_err(&fault)?;
         // DCTCP's switches mark by the backlog that a packet finds (SIGCOMM'10, section 3.1).
         spec.mark_at = MarkAt::Enqueue;
         spec.policer = self.link.policer.map(|policer| PolicerSpec {
@@ -76,18 +80,25 @@ impl<'a> Wire<'a> {
             burst_bytes: policer.burst,
             excess: Excess::Drop,
         });
-        let fault =
-            |error: SpecError| CompileError::Link { scenario: self.scenario.to_owned(), reason: error.to_string() };
-        spec.marking = self.marking().map_err(fault)?;
+        // A queue that trims marks by its data alone, and so by itself.
+        if !matches!(self.link.queue, Queue::Trimming(_)) {
+            spec.marking = self.marking().map_err(&fault)?;
+        }
         spec.impairments = impairments(&self.link.impairments).map_err(fault)?;
         Ok(spec)
     }
 
     /// A host's own link: as fast, marked like the ports of switches, and without drops or impairments. Without marks a
-    /// host that is its own bottleneck would fill its memory, where a real one pushes back on its transport.
+    /// host that is its own bottleneck would fill its memory, where a real one pushes back on its transport. Where switches
+    /// trim, hosts send first what has no payload, too.
     pub(super) fn host_spec(&self, propagation: Span) -> Result<LinkSpec, CompileError> {
         let mut spec = LinkSpec::fixed(self.rate, propagation);
-        spec.marking = self.spec(propagation)?.marking;
+        let switch = self.spec(propagation)?;
+        spec.marking = switch.marking;
+        if let DisciplineSpec::Trimming(trimming) = switch.discipline {
+            let (capacity, control_capacity) = (Capacity::Unlimited, Capacity::Unlimited);
+            spec.discipline = DisciplineSpec::Trimming(TrimmingSpec { capacity, control_capacity, ..trimming });
+        }
         Ok(spec)
     }
 
@@ -96,13 +107,17 @@ impl<'a> Wire<'a> {
         amount.in_bytes(self.bdp, self.mtu).max(self.mtu)
     }
 
-    fn discipline(&self) -> DisciplineSpec {
-        let capacity = match self.link.buffer {
+    fn capacity(&self, buffer: Option<Amount>) -> Capacity {
+        match buffer {
             None => Capacity::Unlimited,
             Some(Amount::Packets(packets)) => Capacity::Packets(packets),
             Some(amount) => Capacity::Bytes(self.bytes(amount)),
-        };
-        match self.link.queue {
+        }
+    }
+
+    fn discipline(&self) -> Result<DisciplineSpec, SpecError> {
+        let capacity = self.capacity(self.link.buffer);
+        Ok(match self.link.queue {
             Queue::DropTail => DisciplineSpec::DropTail { capacity },
             Queue::CoDel(params) => DisciplineSpec::Codel(CodelSpec { parameters: self.codel(params), capacity }),
             Queue::FqCoDel(params) => {
@@ -123,7 +138,26 @@ impl<'a> Wire<'a> {
                 let ramp = LowLatencyRamp { min: dual.mark_from, range: dual.mark_range, ..base.ramp };
                 DisciplineSpec::DualPi2(DualPi2Spec { target: dual.target, ramp, capacity, ..base })
             }
-        }
+            Queue::Trimming(trimming) => DisciplineSpec::Trimming(self.trimming(capacity, trimming)?),
+        })
+    }
+
+    fn trimming(&self, capacity: Capacity, trimming: Trimming) -> Result<TrimmingSpec, SpecError> {
+        let scheduler = |control_per_data| ControlScheduler::RoundRobin { control_per_data };
+        Ok(TrimmingSpec {
+            capacity,
+            control_capacity: trimming.control_buffer.map_or(capacity, |amount| self.capacity(Some(amount))),
+            scheduler: trimming.control_per_data.map_or(ControlScheduler::Strict, scheduler),
+            victim: match trimming.victim {
+                Victim::Arriving => sim::queue::Victim::Arriving,
+                Victim::ArrivingOrNewest => sim::queue::Victim::ArrivingOrNewest,
+            },
+            marking: self.marking()?,
+            mark_at: match trimming.mark_at {
+                model::MarkAt::Enqueue => MarkAt::Enqueue,
+                model::MarkAt::Dequeue => MarkAt::Dequeue,
+            },
+        })
     }
 
     fn codel(&self, CoDel { target, interval, ecn }: CoDel) -> CodelParameters {

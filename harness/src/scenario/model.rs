@@ -157,7 +157,7 @@ pub struct Link {
     pub buffer: Option<Amount>,
     /// The queue's discipline.
     pub queue: Queue,
-    /// Marking by backlog; drop-tail only.
+    /// Marking by backlog; drop-tail and trimming only.
     pub marking: Option<Marking>,
     /// Policer before the queue.
     pub policer: Option<Policer>,
@@ -223,6 +223,15 @@ pub enum Queue {
     Pie(Pie),
     /// RFC 9332.
     DualPi2(DualPi2),
+    /// What does not fit loses its payload (NDP, Ultra Ethernet).
+    Trimming(Trimming),
+}
+
+impl Queue {
+    /// Whether it is marked by its backlog from outside. Other disciplines mark by their own law.
+    pub const fn marks_by_backlog(&self) -> bool {
+        matches!(self, Self::DropTail | Self::Trimming(_))
+    }
 }
 
 /// Parameters of CoDel.
@@ -274,6 +283,44 @@ impl Default for DualPi2 {
     fn default() -> Self {
         Self { target: Span::from_millis(15), mark_from: Span::from_micros(800), mark_range: Span::from_micros(400) }
     }
+}
+
+/// Parameters of a queue that trims.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trimming {
+    /// Room for what has no payload; `None` for as much as for data.
+    pub control_buffer: Option<Amount>,
+    /// Packets without payload that are sent for one of data, while both wait; `None` for all of them. 10 in NDP (SIGCOMM'17),
+    /// so that headers of senders that do not slow down leave data some of the link.
+    pub control_per_data: Option<u32>,
+    /// Which packet is cut.
+    pub victim: Victim,
+    /// When data is marked.
+    pub mark_at: MarkAt,
+}
+
+impl Default for Trimming {
+    fn default() -> Self {
+        Self { control_buffer: None, control_per_data: Some(10), victim: Victim::Arriving, mark_at: MarkAt::Dequeue }
+    }
+}
+
+/// Which packet is cut when one too many comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Victim {
+    /// The one that comes, as switches do it.
+    Arriving,
+    /// That or the newest one in the queue, at even odds, as NDP does it.
+    ArrivingOrNewest,
+}
+
+/// When a packet is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkAt {
+    /// When it comes, by what it finds.
+    Enqueue,
+    /// When it leaves, by what it leaves behind.
+    Dequeue,
 }
 
 /// Marking by backlog.

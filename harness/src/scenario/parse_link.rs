@@ -6,8 +6,8 @@ use sim::link::impair::JitterSchedule;
 use super::error::ScenarioError;
 use super::jitter;
 use super::model::{
-    Change, ChangeTo, CoDel, DualPi2, Impairments, Link, Loss, Marking, Pie, Policer, Queue, Reorder, Service,
-    TraceOffset,
+    Change, ChangeTo, CoDel, DualPi2, Impairments, Link, Loss, MarkAt, Marking, Pie, Policer, Queue, Reorder, Service,
+    TraceOffset, Trimming, Victim,
 };
 use super::read::{Entry, Section};
 use super::value::Amount;
@@ -16,8 +16,9 @@ pub(super) fn read(mut section: Section<'_>) -> Result<Link, ScenarioError> {
     let service = read_service(&mut section)?;
     let queue = section.or("queue", Queue::DropTail, read_queue)?;
     let marking = match section.optional("marking") {
-        Some(entry) if queue != Queue::DropTail => {
-            return Err(entry.fault("only a droptail queue marks by backlog: other disciplines mark by their own law"));
+        Some(entry) if !queue.marks_by_backlog() => {
+            let problem = "only droptail and trimming queues mark by backlog: other disciplines mark by their own law";
+            return Err(entry.fault(problem));
         }
         Some(entry) => Some(read_marking(&entry)?),
         None => None,
@@ -63,6 +64,7 @@ enum QueueKind {
     FqCoDel,
     Pie,
     DualPi2,
+    Trimming,
 }
 
 const QUEUES: &[(&str, QueueKind)] = &[
@@ -71,6 +73,7 @@ const QUEUES: &[(&str, QueueKind)] = &[
     ("fq-codel", QueueKind::FqCoDel),
     ("pie", QueueKind::Pie),
     ("dualpi2", QueueKind::DualPi2),
+    ("trimming", QueueKind::Trimming),
 ];
 
 fn read_queue(entry: &Entry<'_>) -> Result<Queue, ScenarioError> {
@@ -81,6 +84,7 @@ fn read_queue(entry: &Entry<'_>) -> Result<Queue, ScenarioError> {
             QueueKind::FqCoDel => Queue::FqCoDel(CoDel::default()),
             QueueKind::Pie => Queue::Pie(Pie::default()),
             QueueKind::DualPi2 => Queue::DualPi2(DualPi2::default()),
+            QueueKind::Trimming => Queue::Trimming(Trimming::default()),
         });
     }
     let mut section = entry.section()?;
@@ -104,9 +108,31 @@ fn read_queue(entry: &Entry<'_>) -> Result<Queue, ScenarioError> {
                 mark_range: section.or("mark_range", base.mark_range, Entry::positive_span)?,
             })
         }
+        QueueKind::Trimming => Queue::Trimming(read_trimming(&mut section)?),
     };
     section.finish()?;
     Ok(queue)
+}
+
+/// Names of what is cut.
+pub(super) const VICTIMS: &[(&str, Victim)] =
+    &[("arriving", Victim::Arriving), ("arriving-or-newest", Victim::ArrivingOrNewest)];
+
+/// Names of when packets are marked.
+pub(super) const MARK_AT: &[(&str, MarkAt)] = &[("enqueue", MarkAt::Enqueue), ("dequeue", MarkAt::Dequeue)];
+
+fn read_trimming(section: &mut Section<'_>) -> Result<Trimming, ScenarioError> {
+    let base = Trimming::default();
+    Ok(Trimming {
+        control_buffer: section.maybe("control_buffer", Entry::amount)?,
+        control_per_data: section.or("control_per_data", base.control_per_data, |entry| match entry.as_text() {
+            Some("strict") => Ok(None),
+            Some(_) => Err(entry.fault("expected a whole number, or \"strict\" for always before data")),
+            None => entry.count(1, 1_000_000).map(Some),
+        })?,
+        victim: section.or("victim", base.victim, |entry| entry.choice(VICTIMS))?,
+        mark_at: section.or("mark_at", base.mark_at, |entry| entry.choice(MARK_AT))?,
+    })
 }
 
 fn read_codel(section: &mut Section<'_>) -> Result<CoDel, ScenarioError> {

@@ -128,7 +128,17 @@ const FAULTS: &[(&str, &str, &str)] = &[
     (
         "10Mbps\"",
         "10Mbps\", queue = \"pie\", marking = \"1bdp\"",
-        "x.toml:8: `topology.bottleneck.marking`: only a droptail queue marks by backlog",
+        "x.toml:8: `topology.bottleneck.marking`: only droptail and trimming queues mark by backlog",
+    ),
+    (
+        "10Mbps\"",
+        "10Mbps\", queue = { kind = \"trimming\", victim = \"newest\" }",
+        "x.toml:8: `topology.bottleneck.queue.victim`: unknown value `newest`: expected one of arriving, arriving-or-newest",
+    ),
+    (
+        "10Mbps\"",
+        "10Mbps\", queue = { kind = \"trimming\", control_per_data = 0 }",
+        "x.toml:8: `topology.bottleneck.queue.control_per_data`: expected a whole number from 1 to 1000000, found 0",
     ),
     (
         "10Mbps\"",
@@ -256,7 +266,20 @@ fn queue() -> impl Strategy<Value = Queue> {
         })),
         (positive_span(), span(), positive_span())
             .prop_map(|(target, mark_from, mark_range)| { Queue::DualPi2(DualPi2 { target, mark_from, mark_range }) }),
+        trimming().prop_map(Queue::Trimming),
     ]
+}
+
+fn trimming() -> impl Strategy<Value = Trimming> {
+    let victim = prop_oneof![Just(Victim::Arriving), Just(Victim::ArrivingOrNewest)];
+    let mark_at = prop_oneof![Just(MarkAt::Enqueue), Just(MarkAt::Dequeue)];
+    let optional = (proptest::option::of(amount()), proptest::option::of(1_u32..100));
+    (optional, victim, mark_at).prop_map(|((control_buffer, control_per_data), victim, mark_at)| Trimming {
+        control_buffer,
+        control_per_data,
+        victim,
+        mark_at,
+    })
 }
 
 fn loss() -> impl Strategy<Value = Loss> {
@@ -327,7 +350,7 @@ fn link() -> impl Strategy<Value = Link> {
         |(service, buffer, queue, marking, policer, impairments, changes)| Link {
             service,
             buffer,
-            marking: if queue == Queue::DropTail { marking } else { None },
+            marking: marking.filter(|_| queue.marks_by_backlog()),
             queue,
             policer,
             impairments,

@@ -5,9 +5,10 @@ use std::fmt::{Display, Write as _};
 use super::jitter;
 use super::model::{
     Balance, Change, ChangeTo, CoDel, Dumbbell, Endpoints, Link, Loss, LossDetection, Marking, Queue, Rivals, Scenario,
-    Service, Topology, TraceOffset,
+    Service, Topology, TraceOffset, Trimming,
 };
 use super::parse::{ECN_MODES, PACING};
+use super::parse_link::{MARK_AT, VICTIMS};
 use super::value::format_bytes;
 use crate::workload::{Arrivals, Pattern, Player, Volume, Workload};
 
@@ -177,7 +178,20 @@ fn write_queue(out: &mut Writer, queue: &Queue) {
             let marking = format!("mark_from = {from}, mark_range = {range}");
             out.bare("queue", format!("{{ kind = \"dualpi2\", target = {target}, {marking} }}"));
         }
+        Queue::Trimming(trimming) => out.bare("queue", write_trimming(trimming)),
     }
+}
+
+fn write_trimming(trimming: &Trimming) -> String {
+    let mut keys = vec!["kind = \"trimming\"".to_owned()];
+    keys.extend(trimming.control_buffer.map(|amount| format!("control_buffer = {}", quote(amount))));
+    let count = trimming.control_per_data.map_or_else(|| quote("strict"), |count| count.to_string());
+    keys.push(format!("control_per_data = {count}"));
+    let victim = VICTIMS.iter().find(|(_, victim)| *victim == trimming.victim);
+    keys.extend(victim.map(|(name, _)| format!("victim = {}", quote(name))));
+    let mark_at = MARK_AT.iter().find(|(_, mark_at)| *mark_at == trimming.mark_at);
+    keys.extend(mark_at.map(|(name, _)| format!("mark_at = {}", quote(name))));
+    format!("{{ {} }}", keys.join(", "))
 }
 
 fn write_impairments(out: &mut Writer, link: &Link) {

@@ -9,7 +9,9 @@ use sim::link::impair::{
 };
 use sim::link::{Change, ServiceSpec};
 use sim::outcome::{FlowOutcome, PortOutcome};
-use sim::queue::{Capacity, CodelSpec, DisciplineSpec, DualPi2Spec, FqCodelSpec, MarkAt, MarkingSpec, PieSpec};
+use sim::queue::{
+    Capacity, CodelSpec, DisciplineSpec, DualPi2Spec, FqCodelSpec, MarkAt, MarkingSpec, PieSpec, TrimmingSpec, Victim,
+};
 use sim::spec::{Balance, Dumbbell, FatTree, FlowSpec, LinkSpec, Load, Star, Start, Topology};
 use sim::{Experiment, Outcome};
 use transport::flow::{LossPolicy, Pacing, Rto, SenderConfig};
@@ -23,7 +25,12 @@ fn disciplines() -> impl Strategy<Value = DisciplineSpec> {
         Just(Capacity::Unlimited),
     ];
     prop_oneof![
-        3 => capacity.prop_map(|capacity| DisciplineSpec::DropTail { capacity }),
+        3 => capacity.clone().prop_map(|capacity| DisciplineSpec::DropTail { capacity }),
+        2 => (capacity, 1_u64..30).prop_map(|(capacity, control)| DisciplineSpec::Trimming(TrimmingSpec {
+            control_capacity: Capacity::Packets(control),
+            victim: Victim::ArrivingOrNewest,
+            ..TrimmingSpec::new(capacity)
+        })),
         1 => Just(DisciplineSpec::Codel(CodelSpec::default())),
         1 => Just(DisciplineSpec::FqCodel(FqCodelSpec::default())),
         1 => Just(DisciplineSpec::Pie(PieSpec::default())),

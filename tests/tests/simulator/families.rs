@@ -11,7 +11,7 @@ use sim::link::impair::{AckThinning, GilbertElliott, JitterLaw, JitterSpec, Loss
 use sim::link::{Change, End, Opportunities, Opportunity, Segment, Segments, ServiceSpec};
 use sim::queue::{
     Capacity, CodelSpec, DisciplineSpec, DualPi2Spec, Excess, FqCodelSpec, MarkAt, MarkingSpec, PieSpec, PolicerSpec,
-    Red, RedAverage,
+    Red, RedAverage, TrimmingSpec, Victim,
 };
 use sim::spec::{Balance, FatTree, FlowSpec, LinkSpec, Load, Star, Start, Topology};
 use sim::{Experiment, FlowId};
@@ -181,7 +181,13 @@ fn disciplines() -> Vec<(&'static str, Experiment)> {
         experiment.endpoints.sender.ecn = EcnMode::Validate;
         experiment
     };
+    let trimming = TrimmingSpec {
+        victim: Victim::ArrivingOrNewest,
+        marking: MarkingSpec::Threshold { bytes: 20_000 },
+        ..TrimmingSpec::new(Capacity::Packets(20))
+    };
     vec![
+        ("trimming", through(DisciplineSpec::Trimming(trimming))),
         ("codel", through(DisciplineSpec::Codel(CodelSpec::default()))),
         ("fq_codel", through(DisciplineSpec::FqCodel(FqCodelSpec::default()))),
         ("pie", through(DisciplineSpec::Pie(PieSpec::default()))),

@@ -7,4 +7,5 @@ mod conservation;
 mod determinism;
 mod families;
 mod rate;
+mod trimming;
 mod wire;

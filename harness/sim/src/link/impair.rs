@@ -84,7 +84,7 @@ impl ImpairmentSpec {
 /// What a packet carries, as far as impairments care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketClass {
-    /// Data or a ping.
+    /// Data, what a switch left of it, or a ping.
     Data,
     /// Nothing but acknowledgements.
     PureAck,

@@ -123,6 +123,8 @@ pub(crate) struct Counters {
     pub(crate) policer_drops: u64,
     pub(crate) wire_losses: u64,
     pub(crate) marks: u64,
+    /// `None` where the queue never trims.
+    pub(crate) trims: Option<u64>,
     pub(crate) backlog: u64,
     pub(crate) max_backlog: u64,
     pub(crate) backlog_byte_nanos: u128,

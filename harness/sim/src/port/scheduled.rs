@@ -1,4 +1,4 @@
-//! A port whose queue decides at dequeue what leaves next: CoDel, FQ-CoDel, PIE, DualPI2. It has service events only while
+//! A port whose queue decides at dequeue what leaves next: CoDel, FQ-CoDel, PIE, DualPI2, trimming. It has service events only while
 //! packets wait.
 
 use cc_algos::Ecn;
@@ -6,6 +6,7 @@ use cc_algos::Ecn;
 use super::{Counters, Gauge, Scene, Unsent, Wire, mark};
 use crate::error::SpecError;
 use crate::event::Action;
+use crate::framing;
 use crate::queue::{Admit, Discipline, Policer, Queued};
 use crate::rng;
 use crate::time::SimTime;
@@ -62,6 +63,7 @@ impl ScheduledPort {
         let queued = Queued {
             handle: packet,
             bytes: content.bytes,
+            header_bytes: framing::header_bytes(content),
             flow: flow_hash(content.flow, content.destination),
             ecn: content.ecn,
             arrived: scene.now,
@@ -97,6 +99,9 @@ impl ScheduledPort {
             let next = self.queue.dequeue(scene.now, &mut self.dropped);
             self.account(scene);
             let Some(packet) = next else { return };
+            if packet.is_control() {
+                scene.arena.cut(packet.handle, packet.bytes);
+            }
             if packet.ecn == Ecn::Ce && scene.arena.get(packet.handle).ecn != Ecn::Ce {
                 self.marks += 1;
                 mark(scene.arena, packet.handle);
@@ -123,6 +128,7 @@ impl ScheduledPort {
             queue_drops: self.queue_drops,
             policer_drops: self.policer_drops,
             marks: self.marks,
+            trims: self.queue.counts().trimmed,
             ..Counters::of(&self.wire, unsent, &self.backlog, now)
         }
     }

@@ -135,7 +135,7 @@ impl Wire {
         let Some(impaired) = self.impaired.as_mut() else { return };
         let packet = scene.arena.get(entry.packet);
         let class = match packet.body {
-            Body::Data { .. } | Body::Ping => PacketClass::Data,
+            Body::Data { .. } | Body::Ping | Body::Header => PacketClass::Data,
             Body::Ack { .. } => PacketClass::PureAck,
             Body::Notice { .. } => PacketClass::Notice,
         };

@@ -2,7 +2,10 @@
 
 use core::fmt::Debug;
 
-use super::{Codel, CodelSpec, DropTail, DualPi2, DualPi2Spec, FqCodel, FqCodelSpec, Pie, PieSpec, Queued};
+use super::{
+    Codel, CodelSpec, DropTail, DualPi2, DualPi2Spec, FqCodel, FqCodelSpec, Pie, PieSpec, Queued, Trimming,
+    TrimmingSpec,
+};
 use crate::error::{SpecError, ensure};
 use crate::rng::Random;
 use crate::time::SimTime;
@@ -10,7 +13,8 @@ use crate::time::SimTime;
 /// A queue with its rules for dropping, marking and order of service.
 ///
 /// Every packet that goes in comes out exactly once: returned by `dequeue`, or pushed to `dropped` by either call. A
-/// marked packet comes out with [`cc_algos::Ecn::Ce`].
+/// marked packet comes out with [`cc_algos::Ecn::Ce`], one that was cut to its header with no more than
+/// [`Queued::header_bytes`].
 pub trait Discipline: Debug + Send {
     /// Takes a packet in. Whatever is refused, that packet or others, is pushed to `dropped`.
     fn enqueue(&mut self, now: SimTime, packet: Queued, dropped: &mut Vec<Queued>);
@@ -38,6 +42,8 @@ pub struct Counts {
     pub dropped_early: u64,
     /// Packets marked CE.
     pub marked: u64,
+    /// Packets cut to their headers; `None` where none ever is.
+    pub trimmed: Option<u64>,
 }
 
 /// How much a queue holds.
@@ -92,6 +98,8 @@ pub enum DisciplineSpec {
     Pie(PieSpec),
     /// DualPI2, RFC 9332.
     DualPi2(DualPi2Spec),
+    /// What does not fit loses its payload, NDP and Ultra Ethernet.
+    Trimming(TrimmingSpec),
 }
 
 impl DisciplineSpec {
@@ -106,6 +114,7 @@ impl DisciplineSpec {
             Self::FqCodel(spec) => spec.validate(),
             Self::Pie(spec) => spec.validate(),
             Self::DualPi2(spec) => spec.validate(),
+            Self::Trimming(spec) => spec.validate(),
         }
     }
 
@@ -121,6 +130,7 @@ impl DisciplineSpec {
             Self::FqCodel(spec) => Box::new(FqCodel::new(*spec, random)),
             Self::Pie(spec) => Box::new(Pie::new(*spec, random)),
             Self::DualPi2(spec) => Box::new(DualPi2::new(*spec)),
+            Self::Trimming(spec) => Box::new(Trimming::new(*spec, random)?),
         })
     }
 }

@@ -24,6 +24,12 @@ impl Fifo {
         Some(packet)
     }
 
+    pub(super) fn pop_newest(&mut self) -> Option<Queued> {
+        let packet = self.packets.pop_back()?;
+        self.bytes -= u64::from(packet.bytes);
+        Some(packet)
+    }
+
     pub(super) fn head(&self) -> Option<&Queued> {
         self.packets.front()
     }

@@ -14,6 +14,7 @@ mod pie;
 mod policer;
 #[cfg(test)]
 mod testing;
+mod trimming;
 
 use cc_algos::Ecn;
 
@@ -27,6 +28,7 @@ pub use fq_codel::{FqCodel, FqCodelSpec};
 pub use marking::{MarkAt, Marker, MarkingSpec, Red, RedAverage, Verdict};
 pub use pie::{Pie, PieSpec, Spacing};
 pub use policer::{Admit, Excess, Policer, PolicerSpec};
+pub use trimming::{ControlScheduler, Trimming, TrimmingSpec, Victim};
 
 /// What a queue needs to know of a packet; `handle` is the caller's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,12 +37,21 @@ pub struct Queued {
     pub handle: u32,
     /// Size on the wire, bytes.
     pub bytes: u32,
+    /// What a switch leaves of it that cuts off its payload, bytes: all of a packet that has none.
+    pub header_bytes: u32,
     /// Hash of the flow, for disciplines that keep flows apart.
     pub flow: u32,
     /// ECN codepoint; a discipline that marks sets it to CE.
     pub ecn: Ecn,
     /// When it was offered to the queue.
     pub arrived: SimTime,
+}
+
+impl Queued {
+    /// Whether it carries no payload: an acknowledgement, a notice, or what a switch left of a packet.
+    pub const fn is_control(&self) -> bool {
+        self.bytes <= self.header_bytes
+    }
 }
 
 #[cfg(test)]

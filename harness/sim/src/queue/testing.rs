@@ -8,7 +8,7 @@ use crate::time::SimTime;
 
 /// A packet of 1 500 bytes that came at time zero.
 pub(super) fn packet(handle: u32) -> Queued {
-    Queued { handle, bytes: 1_500, flow: 0, ecn: Ecn::NotEct, arrived: SimTime::ZERO }
+    Queued { handle, bytes: 1_500, header_bytes: 1_500, flow: 0, ecn: Ecn::NotEct, arrived: SimTime::ZERO }
 }
 
 pub(super) fn millis(millis: u64) -> SimTime {

@@ -14,18 +14,33 @@ fn any_discipline() -> impl Strategy<Value = DisciplineSpec> {
     ];
     let quick =
         CodelParameters { target: Span::from_micros(50), interval: Span::from_millis(1), ..CodelParameters::default() };
-    (capacity, 0..6).prop_map(move |(capacity, kind)| match kind {
+    (capacity, 0..8).prop_map(move |(capacity, kind)| match kind {
         0 => DisciplineSpec::DropTail { capacity },
         1 => DisciplineSpec::Codel(CodelSpec { parameters: quick, capacity }),
         2 => DisciplineSpec::FqCodel(FqCodelSpec { capacity, queues: 4, codel: quick, ..FqCodelSpec::default() }),
         3 => DisciplineSpec::Pie(PieSpec { capacity, target: Span::from_micros(50), ..PieSpec::default() }),
-        4 => DisciplineSpec::DualPi2(DualPi2Spec { capacity, target: Span::from_micros(50), ..DualPi2Spec::default() }),
+        4 => DisciplineSpec::Trimming(TrimmingSpec {
+            control_capacity: Capacity::Packets(20),
+            victim: Victim::ArrivingOrNewest,
+            marking: MarkingSpec::Threshold { bytes: 10_000 },
+            mark_at: MarkAt::Dequeue,
+            ..TrimmingSpec::new(capacity)
+        }),
+        5 => DisciplineSpec::Trimming(TrimmingSpec {
+            scheduler: ControlScheduler::RoundRobin { control_per_data: 2 },
+            marking: MarkingSpec::Threshold { bytes: 10_000 },
+            ..TrimmingSpec::new(capacity)
+        }),
+        6 => DisciplineSpec::DualPi2(DualPi2Spec { capacity, target: Span::from_micros(50), ..DualPi2Spec::default() }),
         _ => {
             let scheduler = Scheduler::TimeShiftedFifo { shift: Span::from_micros(200) };
             DisciplineSpec::DualPi2(DualPi2Spec { capacity, scheduler, ..DualPi2Spec::default() })
         }
     })
 }
+
+/// What is left of a packet that is cut.
+const HEADER: u32 = 40;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -49,14 +64,19 @@ fn run(spec: &DisciplineSpec, seed: u64, steps: &[(u64, Step)]) -> [Vec<Queued>;
         match *step {
             Step::Offer { bytes, flow, ecn } => {
                 let handle = offered.len() as u32;
-                let packet = Queued { handle, bytes, flow, ecn: Ecn::from_bits(ecn), arrived: now };
+                let ecn = Ecn::from_bits(ecn);
+                let packet = Queued { handle, bytes, header_bytes: bytes.min(HEADER), flow, ecn, arrived: now };
                 offered.push(packet);
                 queue.enqueue(now, packet, &mut dropped);
             }
             Step::Take => sent.extend(queue.dequeue(now, &mut dropped)),
         }
         let total = |packets: &[Queued]| packets.iter().map(|packet| u64::from(packet.bytes)).sum::<u64>();
-        assert_eq!(queue.bytes(), total(&offered) - total(&sent) - total(&dropped));
+        let whole = total(&offered) - total(&sent) - total(&dropped);
+        match queue.counts().trimmed {
+            None => assert_eq!(queue.bytes(), whole),
+            Some(_) => assert!(queue.bytes() <= whole),
+        }
         assert_eq!(queue.packets(), (offered.len() - sent.len() - dropped.len()) as u64);
     }
     while let Some(packet) = queue.dequeue(now, &mut dropped) {
@@ -65,6 +85,8 @@ fn run(spec: &DisciplineSpec, seed: u64, steps: &[(u64, Step)]) -> [Vec<Queued>;
     assert_eq!((queue.bytes(), queue.packets()), (0, 0));
     let counts = queue.counts();
     assert_eq!(counts.overflowed + counts.dropped_early, dropped.len() as u64);
+    let cut = sent.iter().filter(|packet| packet.bytes != offered[packet.handle as usize].bytes);
+    assert_eq!(counts.trimmed.unwrap_or(0), cut.count() as u64);
     let fresh = sent.iter().filter(|packet| packet.ecn != offered[packet.handle as usize].ecn);
     assert_eq!(counts.marked, fresh.count() as u64);
     [offered, sent, dropped]
@@ -78,11 +100,14 @@ proptest! {
         out.sort_by_key(|packet| packet.handle);
         prop_assert_eq!(out.len(), offered.len());
         for (before, after) in offered.iter().zip(&out) {
-            let marked = Queued { ecn: Ecn::Ce, ..*before };
-            prop_assert!(after == before || before.ecn.is_capable() && *after == marked, "{before:?} became {after:?}");
+            let mark = before.ecn != after.ecn;
+            prop_assert!(!mark || before.ecn.is_capable() && after.ecn == Ecn::Ce, "{before:?} became {after:?}");
+            prop_assert!(after.bytes == before.bytes || after.bytes == HEADER && after.is_control(), "{after:?}");
+            prop_assert_eq!(Queued { ecn: before.ecn, bytes: before.bytes, ..*after }, *before);
         }
-        // Packets of one flow and class leave in the order in which they came.
-        for flow in 0..6 {
+        // Packets of one flow and class leave in the order in which they came, but for those that were cut, which go first.
+        let trims = matches!(spec, DisciplineSpec::Trimming(_));
+        for flow in (0..6).filter(|_| !trims) {
             for low_latency in [false, true] {
                 let handles: Vec<_> = sent
                     .iter()

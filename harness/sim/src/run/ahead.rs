@@ -71,8 +71,8 @@ impl Simulation<'_> {
         match (&self.flows[packet.flow as usize], packet.body) {
             (Stage::Active(ends), Body::Ack { frame }) => Some(End::Sending(&ends.0, self.arena.ack(frame).largest)),
             (Stage::Active(ends), Body::Data { .. } | Body::Ping) => Some(End::Receiving(&ends.1)),
-            // Notices are few.
-            (Stage::Active(_), Body::Notice { .. }) | (Stage::Waiting | Stage::Done, _) => None,
+            // Notices and trimmed packets are few.
+            (Stage::Active(_), Body::Notice { .. } | Body::Header) | (Stage::Waiting | Stage::Done, _) => None,
         }
     }
 
@@ -80,7 +80,7 @@ impl Simulation<'_> {
         let beside = match packet.body {
             Body::Ack { frame } => self.arena.touch_ack(frame),
             Body::Data { .. } | Body::Ping => self.measures.touch(packet.flow),
-            Body::Notice { .. } => 0,
+            Body::Notice { .. } | Body::Header => 0,
         };
         beside
             ^ match self.end_of(packet) {
