@@ -9,8 +9,8 @@ use crate::controller::{
     Cause, Controller, Feedback, Flight, Limit, PacketRecord, RttSample, SendState, Sent, Setup, Tally,
 };
 use crate::estimate::DeliveryEstimator;
-use crate::signal::{Ecn, Signal};
-use crate::units::{Span, Timestamp};
+use crate::signal::{CsigSample, Ecn, IntHop, Signal};
+use crate::units::{Rate, Span, Timestamp};
 
 pub(crate) use bottleneck::Bottleneck;
 
@@ -23,6 +23,18 @@ pub(crate) fn setup() -> Setup {
 
 pub(crate) fn at(millis: u64) -> Timestamp {
     Timestamp::ZERO + Span::from_millis(millis)
+}
+
+/// Fails unless `value` is within a thousandth of `expected`.
+#[track_caller]
+pub(crate) fn assert_near(value: f64, expected: f64) {
+    assert!((value - expected).abs() <= 1e-3 * expected.abs(), "{value} instead of {expected}");
+}
+
+/// A report of a port of `gbps`, taken `micros` after the start.
+pub(crate) fn hop(micros: u64, tx_bytes: u64, queue_bytes: u64, gbps: u64) -> IntHop {
+    let at = Timestamp::ZERO + Span::from_micros(micros);
+    IntHop { port: gbps as u32, at, tx_bytes, queue_bytes, rate: Rate::from_gbps(gbps) }
 }
 
 /// What became of a packet.
@@ -56,6 +68,15 @@ impl Batch {
     }
 }
 
+/// What the network says of the newest packet of each acknowledgement.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Signals {
+    pub(crate) int: Vec<IntHop>,
+    pub(crate) csig: Vec<CsigSample>,
+    pub(crate) fabric_delay: Option<Span>,
+    pub(crate) hops: Option<u8>,
+}
+
 #[derive(Debug)]
 pub(crate) struct Driver<C> {
     pub(crate) controller: C,
@@ -65,6 +86,8 @@ pub(crate) struct Driver<C> {
     pub(crate) in_flight: VecDeque<PacketRecord>,
     /// Packets that share an acknowledgement.
     pub(crate) stretch: usize,
+    /// What the network says with the next acknowledgements.
+    pub(crate) signals: Signals,
     mtu: u64,
     next_packet: u64,
     delivery: DeliveryEstimator,
@@ -87,6 +110,7 @@ impl<C: Controller> Driver<C> {
             limit: Limit::Window,
             in_flight: VecDeque::new(),
             stretch: 1,
+            signals: Signals::default(),
             mtu: MTU,
             next_packet: 0,
             delivery: DeliveryEstimator::new(Timestamp::ZERO),
@@ -154,6 +178,10 @@ impl<C: Controller> Driver<C> {
         feedback.prior_in_flight = self.flight().bytes + gone;
         feedback.persistent_congestion = batch.persistent_congestion;
         if let Some(newest) = batch.acked.last() {
+            feedback.int = &self.signals.int;
+            feedback.csig = &self.signals.csig;
+            feedback.fabric_delay = self.signals.fabric_delay;
+            feedback.hops = self.signals.hops;
             let latest = self.now.saturating_since(newest.sent_at);
             feedback.rtt = Some(RttSample { latest, ack_delay: Span::ZERO, sent_at: newest.sent_at });
             self.min_rtt = Some(self.min_rtt.map_or(latest, |min| min.min(latest)));
@@ -175,6 +203,13 @@ impl<C: Controller> Driver<C> {
             }
             self.feed(&batch);
         }
+    }
+
+    /// Sends one packet and has it acknowledged after `delay`.
+    pub(crate) fn ack_after(&mut self, delay: Span) {
+        self.send(1);
+        self.now += delay;
+        self.report(&[Fate::Acked]);
     }
 
     /// One round trip: fills the window, lets an RTT pass, and reports the fates that `fate` gives to the packets by their
@@ -224,7 +259,7 @@ impl<C: Controller> Driver<C> {
 impl Driver<Box<dyn Controller>> {
     /// The same flow once more, with a copy of its controller.
     pub(crate) fn fork(&self) -> Self {
-        let (in_flight, delivery) = (self.in_flight.clone(), self.delivery.clone());
-        Self { controller: self.controller.clone_box(), in_flight, delivery, ..*self }
+        let (in_flight, delivery, signals) = (self.in_flight.clone(), self.delivery.clone(), self.signals.clone());
+        Self { controller: self.controller.clone_box(), in_flight, delivery, signals, ..*self }
     }
 }

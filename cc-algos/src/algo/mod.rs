@@ -9,17 +9,32 @@
 //! | `cubic` | [`cubic`] | RFC 9438 |
 //! | `dctcp` | [`dctcp`] | RFC 8257 |
 //! | `vegas` | [`vegas`] | Brakmo and Peterson, IEEE JSAC 1995; Linux `tcp_vegas.c` |
+//! | `swift` | [`swift`] | Kumar et al., SIGCOMM'20; OCP Falcon 0.9 |
+//! | `timely` | [`timely`] | Mittal et al., SIGCOMM'15 |
+//! | `hpcc` | [`hpcc`] | Li et al., SIGCOMM'19 |
+//! | `powertcp` | [`powertcp`] | Addanki et al., NSDI'22 |
+//! | `theta-powertcp` | [`theta_powertcp`] | Addanki et al., NSDI'22, by delay |
+//! | `poseidon` | [`poseidon`] | Wang et al., NSDI'23 |
 //!
 //! Parts that several laws share, and that laws of other crates may use too: [`recovery`] (one reduction a round trip,
-//! and the undoing of spurious ones), [`window`] (Reno's window) and [`hystart`] (HyStart++).
+//! and the undoing of spurious ones), [`window`] (Reno's window), [`hystart`] (HyStart++), [`fabric`] (a window in
+//! fractions of a byte for laws of the datacentre) and [`power`] (PowerTCP, however power is measured).
 
 pub mod cubic;
 pub mod dctcp;
+pub mod fabric;
 pub mod fixed_rate;
 pub mod fixed_window;
+pub mod hpcc;
 pub mod hystart;
 pub mod newreno;
+pub mod poseidon;
+pub mod power;
+pub mod powertcp;
 pub mod recovery;
+pub mod swift;
+pub mod theta_powertcp;
+pub mod timely;
 pub mod vegas;
 pub mod window;
 
@@ -27,7 +42,14 @@ pub use cubic::{Cubic, CubicParams};
 pub use dctcp::{Dctcp, DctcpParams};
 pub use fixed_rate::{FixedRate, FixedRateParams};
 pub use fixed_window::{FixedWindow, FixedWindowParams};
+pub use hpcc::{Hpcc, HpccParams};
 pub use newreno::{NewReno, NewRenoParams};
+pub use poseidon::{Poseidon, PoseidonParams};
+pub use power::PowerParams;
+pub use powertcp::PowerTcp;
+pub use swift::{Swift, SwiftParams};
+pub use theta_powertcp::ThetaPowerTcp;
+pub use timely::{Timely, TimelyParams};
 pub use vegas::{Vegas, VegasParams};
 
 use crate::registry::{Algorithm, RegistryError};
@@ -41,6 +63,12 @@ pub fn all() -> Vec<Algorithm> {
         cubic::algorithm(),
         dctcp::algorithm(),
         vegas::algorithm(),
+        swift::algorithm(),
+        timely::algorithm(),
+        hpcc::algorithm(),
+        powertcp::algorithm(),
+        theta_powertcp::algorithm(),
+        poseidon::algorithm(),
     ]
 }
 

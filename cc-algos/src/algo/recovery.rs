@@ -141,6 +141,12 @@ impl Recovery {
         }
     }
 
+    /// The law reduced for a reason of its own, such as delay: what was sent before belongs to that reduction.
+    pub const fn begin(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
+        let now = Some(Point::now(feedback, flight));
+        *self = Self { began: now, no_growth_until: now, running: true, suspects: None };
+    }
+
     /// Persistent congestion collapsed the window: it may grow at once (RFC 9002, section 7.6.2). What was sent
     /// before and is declared lost later belongs to that congestion.
     pub const fn on_collapse(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {

@@ -5,11 +5,12 @@ use proptest::prelude::*;
 use crate::controller::{
     Cause, Controller, DeliverySample, Feedback, Flight, Handover, Limit, PacketRecord, RttSample, Setup, Tally,
 };
+use crate::declare::Declaration;
 use crate::registry::Registry;
-use crate::signal::{PathChange, Signal};
-use crate::testing::{Batch, Driver, Fate, MTU, setup};
+use crate::signal::{CsigSample, CsigValue, IntHop, PathChange, Signal};
+use crate::testing::{Batch, Driver, Fate, MTU, Signals, setup};
 use crate::units::{Rate, Span, Timestamp};
-use crate::{Ecn, PathId};
+use crate::{Ecn, Entropy, PathId};
 
 fn names() -> Vec<String> {
     Registry::builtin().iter().map(|algorithm| algorithm.name().to_owned()).collect()
@@ -17,6 +18,13 @@ fn names() -> Vec<String> {
 
 fn build(spec: &str, setup: &Setup) -> Box<dyn Controller> {
     Registry::builtin().build(spec, setup).unwrap()
+}
+
+/// The smallest window that an algorithm declares, packets; one for those that declare nothing but the control.
+fn least_packets(name: &str) -> f64 {
+    let registry = Registry::builtin();
+    let declaration = registry.find(name).unwrap().declaration();
+    if *declaration == Declaration::default() && name != "fixed-window" { 1.0 } else { declaration.bounds.min_window }
 }
 
 fn assert_sane(name: &str, controller: &dyn Controller) {
@@ -162,6 +170,45 @@ enum Op {
     Idle(u64),
     Mtu(u64),
     Migrate,
+    Signals(Signals),
+}
+
+/// A number of any size, often an extreme one.
+fn extreme() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(0), Just(1), Just(u64::MAX), 0_u64..1_000_000_000, any::<u64>()]
+}
+
+/// One hop's report, whether or not any switch could make it.
+fn forged_hop() -> impl Strategy<Value = IntHop> {
+    (0_u32..3, extreme(), extreme(), extreme(), extreme()).prop_map(|(port, at, tx_bytes, queue_bytes, rate)| IntHop {
+        port,
+        at: Timestamp::from_nanos(at),
+        tx_bytes,
+        queue_bytes,
+        rate: Rate::from_bps(rate),
+    })
+}
+
+fn forged_sample() -> impl Strategy<Value = CsigSample> {
+    let value = (0_u8..4, extreme()).prop_map(|(kind, value)| match kind {
+        0 => CsigValue::AvailableBandwidth(Rate::from_bps(value)),
+        1 => CsigValue::AvailableRatioPpm(value as u32),
+        2 => CsigValue::HopDelay(Span::from_nanos(value)),
+        _ => CsigValue::QueueDepth(Span::from_nanos(value)),
+    });
+    value.prop_map(|value| CsigSample::new(value, 0, PathId(0), Entropy(0), Span::ZERO))
+}
+
+fn forged_signals() -> impl Strategy<Value = Signals> {
+    let int = prop::collection::vec(forged_hop(), 0..10);
+    let csig = prop::collection::vec(forged_sample(), 0..3);
+    let fabric_delay = prop::option::of(extreme().prop_map(Span::from_nanos));
+    (int, csig, fabric_delay, prop::option::of(any::<u8>())).prop_map(|(int, csig, fabric_delay, hops)| Signals {
+        int,
+        csig,
+        fabric_delay,
+        hops,
+    })
 }
 
 fn fate() -> impl Strategy<Value = Fate> {
@@ -183,6 +230,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => (1_u64..10_000).prop_map(Op::Idle),
         1 => prop::sample::select(vec![1_u64, 500, MTU, 9_000]).prop_map(Op::Mtu),
         1 => Just(Op::Migrate),
+        3 => forged_signals().prop_map(Op::Signals),
     ]
 }
 
@@ -220,6 +268,7 @@ fn apply(flow: &mut Driver<Box<dyn Controller>>, op: &Op, lost: &mut Vec<PacketR
         Op::Idle(millis) if flow.in_flight.is_empty() => flow.idle(Span::from_millis(*millis)),
         Op::Mtu(mtu) if flow.in_flight.is_empty() => flow.set_mtu(*mtu),
         Op::Migrate => flow.signal(&Signal::PathChange { path: PathId(0), change: PathChange::Migrated }),
+        Op::Signals(signals) => flow.signals = signals.clone(),
         Op::Send(_) | Op::Idle(_) | Op::Mtu(_) => {}
     }
 }
@@ -240,9 +289,8 @@ proptest! {
                 }
                 apply(&mut flow, op, &mut lost);
                 assert_sane(&name, &*flow.controller);
-                if name != "fixed-window" {
-                    prop_assert!(flow.controller.window() >= flow.mtu(), "{} fell below a packet", name);
-                }
+                let least = least_packets(&name) * flow.mtu() as f64;
+                prop_assert!(flow.controller.window() as f64 >= least.floor(), "{} fell below its minimum", name);
                 if let Some((copy, copied_lost)) = &mut forked {
                     apply(copy, op, copied_lost);
                     prop_assert_eq!(copy.controller.state(), flow.controller.state(), "{}", &name);

@@ -3,14 +3,17 @@
 //! * [`rtt`]: smoothed RTT, its variation and the probe time-out (RFC 9002, section 5 and 6.2);
 //! * [`delivery`]: delivery-rate samples (draft-ietf-ccwg-bbr, section 4.1);
 //! * [`windowed`]: the largest or smallest value of a sliding window in three samples;
-//! * [`round`]: round trips, counted by what was acknowledged.
+//! * [`round`]: round trips, counted by what was acknowledged;
+//! * [`hops`]: in-band telemetry, from one acknowledgement to the next.
 
 pub mod delivery;
+pub mod hops;
 pub mod round;
 pub mod rtt;
 pub mod windowed;
 
 pub use delivery::DeliveryEstimator;
+pub use hops::{HopChange, HopMeter};
 pub use round::RoundCounter;
 pub use rtt::RttEstimator;
 pub use windowed::{WindowedMax, WindowedMin};
