@@ -1,6 +1,10 @@
 //! The receiving half of congestion control: when to acknowledge, and what else to tell the sender.
 
+mod notification_point;
+
 use core::fmt::Debug;
+
+pub use notification_point::NotificationPoint;
 
 use crate::ids::{Entropy, PathId};
 use crate::signal::Ecn;

@@ -90,6 +90,13 @@ impl Algorithm {
         self
     }
 
+    /// With more parameters.
+    #[must_use]
+    pub fn with_params(mut self, params: impl IntoIterator<Item = Param>) -> Self {
+        self.params.extend(params);
+        self
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name

@@ -55,12 +55,15 @@ pub(crate) struct Batch {
     pub(crate) persistent_congestion: Option<Span>,
     /// A probe or retransmission time-out, with how many there were in a row.
     pub(crate) timeout: Option<u32>,
+    /// What is lost was trimmed by a switch and reported by the receiver.
+    pub(crate) trimmed: bool,
 }
 
 impl Batch {
     const fn cause(&self) -> Cause {
         match self.timeout {
             Some(consecutive) => Cause::Timeout { consecutive },
+            None if self.trimmed => Cause::Trim,
             None if !self.acked.is_empty() => Cause::Ack,
             None if !self.lost.is_empty() || self.spurious.is_empty() => Cause::LossTimer,
             None => Cause::Spurious,
@@ -241,6 +244,17 @@ impl<C: Controller> Driver<C> {
     pub(crate) fn set_mtu(&mut self, mtu: u64) {
         self.mtu = mtu;
         self.signal(&Signal::MtuChange { mtu });
+    }
+
+    /// Lets `span` pass, and wakes the controller whenever it asks for that.
+    pub(crate) fn pass(&mut self, span: Span) {
+        let end = self.now + span;
+        while let Some(at) = self.controller.next_timer().filter(|at| *at <= end) {
+            self.now = self.now.max(at);
+            let flight = self.flight();
+            self.controller.on_timer(self.now, &flight);
+        }
+        self.now = end;
     }
 
     pub(crate) fn signal(&mut self, signal: &Signal) {

@@ -15,22 +15,29 @@
 //! | `powertcp` | [`powertcp`] | Addanki et al., NSDI'22 |
 //! | `theta-powertcp` | [`theta_powertcp`] | Addanki et al., NSDI'22, by delay |
 //! | `poseidon` | [`poseidon`] | Wang et al., NSDI'23 |
+//! | `dcqcn` | [`dcqcn`] | DCQCN, SIGCOMM'15 |
+//! | `mprdma` | [`mprdma`] | MP-RDMA, NSDI'18 |
 //!
 //! Parts that several laws share, and that laws of other crates may use too: [`recovery`] (one reduction a round trip,
 //! and the undoing of spurious ones), [`window`] (Reno's window), [`hystart`] (HyStart++), [`fabric`] (a window in
-//! fractions of a byte for laws of the datacentre) and [`power`] (PowerTCP, however power is measured).
+//! fractions of a byte for laws of the datacentre), [`power`] (PowerTCP, however power is measured), [`fractional`]
+//! (a window that moves by fractions of a byte) and [`reaction_point`] (the rate of QCN and DCQCN).
 
 pub mod cubic;
+pub mod dcqcn;
 pub mod dctcp;
 pub mod fabric;
 pub mod fixed_rate;
 pub mod fixed_window;
+pub mod fractional;
 pub mod hpcc;
 pub mod hystart;
+pub mod mprdma;
 pub mod newreno;
 pub mod poseidon;
 pub mod power;
 pub mod powertcp;
+pub mod reaction_point;
 pub mod recovery;
 pub mod swift;
 pub mod theta_powertcp;
@@ -39,10 +46,12 @@ pub mod vegas;
 pub mod window;
 
 pub use cubic::{Cubic, CubicParams};
+pub use dcqcn::{Dcqcn, DcqcnParams};
 pub use dctcp::{Dctcp, DctcpParams};
 pub use fixed_rate::{FixedRate, FixedRateParams};
 pub use fixed_window::{FixedWindow, FixedWindowParams};
 pub use hpcc::{Hpcc, HpccParams};
+pub use mprdma::{MpRdma, MpRdmaParams};
 pub use newreno::{NewReno, NewRenoParams};
 pub use poseidon::{Poseidon, PoseidonParams};
 pub use power::PowerParams;
@@ -69,6 +78,8 @@ pub fn all() -> Vec<Algorithm> {
         powertcp::algorithm(),
         theta_powertcp::algorithm(),
         poseidon::algorithm(),
+        dcqcn::algorithm(),
+        mprdma::algorithm(),
     ]
 }
 

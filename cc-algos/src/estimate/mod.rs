@@ -4,16 +4,19 @@
 //! * [`delivery`]: delivery-rate samples (draft-ietf-ccwg-bbr, section 4.1);
 //! * [`windowed`]: the largest or smallest value of a sliding window in three samples;
 //! * [`round`]: round trips, counted by what was acknowledged;
-//! * [`hops`]: in-band telemetry, from one acknowledgement to the next.
+//! * [`hops`]: in-band telemetry, from one acknowledgement to the next;
+//! * [`pipe`]: base RTT and bandwidth-delay product of a path.
 
 pub mod delivery;
 pub mod hops;
+pub mod pipe;
 pub mod round;
 pub mod rtt;
 pub mod windowed;
 
 pub use delivery::DeliveryEstimator;
 pub use hops::{HopChange, HopMeter};
+pub use pipe::Pipe;
 pub use round::RoundCounter;
 pub use rtt::RttEstimator;
 pub use windowed::{WindowedMax, WindowedMin};

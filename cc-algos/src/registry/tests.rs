@@ -40,8 +40,7 @@ fn an_unknown_algorithm_gets_the_near_spelling_or_all_names() {
     assert_eq!(error("cubik?beta=0.5"), "unknown algorithm `cubik`: did you mean `cubic`?");
     assert_eq!(error("new-reno"), "unknown algorithm `new-reno`: did you mean `newreno`?");
     let far = error("westwood");
-    assert!(far.starts_with("unknown algorithm `westwood`: expected one of "), "{far}");
-    assert!(far.contains("cubic, dctcp,"), "{far}");
+    assert!(far.starts_with("unknown algorithm `westwood`: expected one of ") && far.contains(", dctcp,"), "{far}");
     assert!(error("").starts_with("unknown algorithm ``"));
 }
 
