@@ -15,7 +15,9 @@ use std::str::FromStr;
 use cc_algos::registry::RegistryError;
 use cc_algos::{Rate, Registry, Span, Timestamp};
 use sim::queue::{Capacity, DisciplineSpec, MarkingSpec};
-use sim::spec::{Balance, Contestant, Dumbbell, EndpointSpec, FatTree, FlowSpec, LinkSpec, Load, Start, Topology};
+use sim::spec::{
+    Balance, Contestant, Dumbbell, EndpointSpec, FatTree, FlowSpec, LinkSpec, Load, Side, Start, Topology,
+};
 use sim::{Experiment, HostId};
 use transport::flow::{ReceiverConfig, SenderConfig};
 
@@ -146,5 +148,13 @@ fn dumbbell(flows: u32) -> Topology {
     // One product of 100 Mb/s and 1 ms a flow: 12 500 B.
     bottleneck.discipline = DisciplineSpec::DropTail { capacity: Capacity::Bytes(12_500 * u64::from(flows)) };
     let access = LinkSpec::fixed(Rate::from_gbps(100), Span::from_micros(5));
-    Topology::Dumbbell(Dumbbell { pairs: flows, access, extra_delay: vec![], delivery: vec![], bottleneck, reverse })
+    Topology::Dumbbell(Dumbbell {
+        pairs: flows,
+        access,
+        extra_delay: vec![],
+        extra_side: Side::Left,
+        delivery: vec![],
+        bottleneck,
+        reverse,
+    })
 }

@@ -3,7 +3,9 @@
 use cc_algos::{Rate, Registry, Span, Timestamp};
 use sim::link::impair::LossSpec;
 use sim::queue::{Capacity, DisciplineSpec};
-use sim::spec::{Balance, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, Start, Topology};
+use sim::spec::{
+    Balance, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, Side, Start, Topology,
+};
 use sim::{HostId, Probability};
 use transport::flow::{ReceiverConfig, SenderConfig};
 
@@ -63,6 +65,7 @@ pub fn dumbbell(pairs: u32, bottleneck: LinkSpec) -> Topology {
         access: LinkSpec::fixed(FAST, Span::ZERO),
         extra_delay: vec![],
         delivery: vec![],
+        extra_side: Side::Left,
         reverse: LinkSpec::fixed(FAST, bottleneck.propagation),
         bottleneck,
     })

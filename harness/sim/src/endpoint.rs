@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use cc_algos::controller::Cause;
 use cc_algos::receiver::{AckEvery, Notice};
-use cc_algos::signal::Signal;
+use cc_algos::signal::{NearSource, Signal};
 use cc_algos::{Controller, Ecn, Entropy, Need, PathId, Timestamp};
 use transport::flow::balance::{self, Balancer, Ecmp, Spray};
 use transport::flow::{Arrived, Event, Gate, Outgoing, RangeSet, Receiver, Sender, Workspace};
@@ -166,6 +166,13 @@ impl SendingEnd {
                 self.credited = credit.total;
                 Some(Signal::Credit { bytes })
             }
+            Frame::NearSource(report) => Some(Signal::NearSource(NearSource {
+                queue_bytes: report.queue_bytes,
+                former_queue_bytes: report.former_queue_bytes,
+                set_point_bytes: report.set_point_bytes,
+                port_rate: report.port_rate,
+                triggered_by_sent_at: self.sender.sent_at(PATH, report.packet_number),
+            })),
             _ => None,
         };
         desk.arena.release_notice(frame);

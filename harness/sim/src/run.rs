@@ -1,11 +1,13 @@
 //! The run itself: events in order, packets from node to node.
 
 mod ahead;
+mod near_source;
 
 use cc_algos::{Oracle, PathId, Setup, Span};
 use transport::flow::Workspace;
 
 use self::ahead::Upcoming;
+use self::near_source::Watch;
 use crate::endpoint::{self, Desk, Poll, ReceivingEnd, Route, SendingEnd};
 use crate::error::{SimError, SpecError};
 use crate::event::{Action, EventQueue};
@@ -47,6 +49,8 @@ struct Simulation<'a> {
     events: EventQueue,
     arena: Arena,
     ports: Vec<Port>,
+    /// Congestion points by port; empty if there is none.
+    watches: Vec<Option<Box<Watch>>>,
     /// Where each port leads.
     ends: Vec<Node>,
     flows: Vec<Stage>,
@@ -67,12 +71,13 @@ impl<'a> Simulation<'a> {
         let wiring = Wiring::new(&experiment.topology);
         let invalid = |error: SpecError| SimError::Invalid { what: "link".into(), problem: error.to_string() };
         let ports = wiring.ports.iter().zip(0..).map(|(plan, id)| Port::new(id, plan, experiment.seed));
-        let ports = ports.collect::<Result<_, _>>().map_err(invalid)?;
+        let ports = ports.collect::<Result<_, _>>().map_err(&invalid)?;
         let mut simulation = Self {
             experiment,
             now: SimTime::ZERO,
             events: EventQueue::new(rng::derive(experiment.seed, "ties", 0)),
             arena: Arena::default(),
+            watches: near_source::watches(experiment, &wiring).map_err(invalid)?,
             ports,
             ends: wiring.ports.iter().map(|plan| plan.to).collect(),
             flows: experiment.flows.iter().map(|_| Stage::Waiting).collect(),
@@ -159,6 +164,9 @@ impl<'a> Simulation<'a> {
                 let content = self.arena.get_mut(packet);
                 content.hops = content.hops.saturating_add(1);
                 let next = self.wiring.router.route(switch, content);
+                if !self.watches.is_empty() {
+                    self.watch(switch, next, packet)?;
+                }
                 self.offer(next, packet);
                 Ok(())
             }

@@ -11,7 +11,7 @@ use transport::flow::{ReceiverConfig, SenderConfig};
 use crate::error::SimError;
 use crate::ids::{FlowId, HostId};
 use crate::link::{ImpairmentSpec, ServiceSpec};
-use crate::queue::{Capacity, DisciplineSpec, MarkAt, MarkingSpec, PolicerSpec};
+use crate::queue::{Capacity, CongestionPointSpec, DisciplineSpec, MarkAt, MarkingSpec, PolicerSpec};
 
 /// One simulation run.
 #[derive(Clone, Debug)]
@@ -212,14 +212,26 @@ pub struct Dumbbell {
     pub pairs: u32,
     /// Links between hosts and their switch, both directions and both sides.
     pub access: LinkSpec,
-    /// Extra one-way propagation of each pair's left access link, both directions, by `pair % len`; may be empty.
+    /// Extra one-way propagation of each pair's access link on one side, both directions, by `pair % len`; may be empty.
     pub extra_delay: Vec<Span>,
     /// Links to the hosts on the right, by `pair % len`, in place of `access`; may be empty.
     pub delivery: Vec<LinkSpec>,
+    /// Which side that is.
+    pub extra_side: Side,
     /// From left to right.
     pub bottleneck: LinkSpec,
     /// From right to left.
     pub reverse: LinkSpec,
+}
+
+/// A side of a dumbbell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Side {
+    /// That of the senders, if data flow from left to right.
+    #[default]
+    Left,
+    /// That of their peers.
+    Right,
 }
 
 /// Hosts around one switch.
@@ -266,6 +278,8 @@ pub struct LinkSpec {
     pub mark_at: MarkAt,
     /// Policer before the queue.
     pub policer: Option<PolicerSpec>,
+    /// Notices straight to the sources of packets that find congestion, where a switch feeds the link and a flow needs them.
+    pub near_source: Option<CongestionPointSpec>,
     /// What happens to packets on the way.
     pub impairments: ImpairmentSpec,
 }
@@ -280,6 +294,7 @@ impl LinkSpec {
             marking: MarkingSpec::None,
             mark_at: MarkAt::Enqueue,
             policer: None,
+            near_source: None,
             impairments: ImpairmentSpec::default(),
         }
     }
@@ -395,6 +410,9 @@ impl LinkSpec {
         self.discipline.validate().map_err(|error| invalid("queue", error.to_string()))?;
         self.marking.validate().map_err(|error| invalid("marking", error.to_string()))?;
         self.impairments.validate().map_err(|error| invalid("impairments", error.to_string()))?;
+        self.near_source
+            .map_or(Ok(()), |point| point.validate())
+            .map_err(|error| invalid("near-source notices", error.to_string()))?;
         self.policer
             .as_ref()
             .map_or(Ok(()), |policer| policer.validate())

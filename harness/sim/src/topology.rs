@@ -7,7 +7,7 @@ use cc_algos::{Rate, Span};
 use crate::ids::HostId;
 use crate::link::ServiceSpec;
 use crate::packet::Packet;
-use crate::spec::{Dumbbell, FatTree, LinkSpec, Star, Topology};
+use crate::spec::{Dumbbell, FatTree, LinkSpec, Side, Star, Topology};
 use crate::time::SimTime;
 
 /// What stands at the far end of a link.
@@ -112,17 +112,23 @@ fn plan(link: &LinkSpec, to: Node, watched: Option<u32>) -> PortPlan<'_> {
 /// Ports: 2p host links, 2p links to hosts, bottleneck, reverse. Switch 0 stands left, switch 1 right.
 fn lay_dumbbell(dumbbell: &Dumbbell) -> Wiring<'_> {
     let pairs = dumbbell.pairs;
-    let extra = |host: u32| match dumbbell.extra_delay.as_slice() {
-        [] => Span::ZERO,
-        delays if host < pairs => delays[host as usize % delays.len()],
-        _ => Span::ZERO,
+    let extra = |host: u32| {
+        let side = if host < pairs { Side::Left } else { Side::Right };
+        match dumbbell.extra_delay.as_slice() {
+            [] => Span::ZERO,
+            delays if side == dumbbell.extra_side => delays[(host % pairs) as usize % delays.len()],
+            _ => Span::ZERO,
+        }
     };
     let access = |host: u32, to: Node| PortPlan { extra_delay: extra(host), ..plan(&dumbbell.access, to, None) };
     let mut ports: Vec<_> = (0..2 * pairs).map(|host| access(host, Node::Switch(u32::from(host >= pairs)))).collect();
     ports.extend((0..pairs).map(|host| access(host, Node::Host(host))));
     ports.extend((0..pairs).map(|pair| match dumbbell.delivery.as_slice() {
         [] => access(pairs + pair, Node::Host(pairs + pair)),
-        links => plan(&links[pair as usize % links.len()], Node::Host(pairs + pair), None),
+        links => {
+            let link = plan(&links[pair as usize % links.len()], Node::Host(pairs + pair), None);
+            PortPlan { extra_delay: extra(pairs + pair), ..link }
+        }
     }));
     ports.push(plan(&dumbbell.bottleneck, Node::Switch(1), Some(0)));
     ports.push(plan(&dumbbell.reverse, Node::Switch(0), Some(1)));
@@ -298,6 +304,7 @@ mod tests {
             access: link(),
             extra_delay: vec![],
             delivery: vec![],
+            extra_side: Side::Left,
             bottleneck: link(),
             reverse: link(),
         });

@@ -8,7 +8,9 @@ use cc_algos::{Rate, Registry, Span};
 use super::error::CliError;
 use super::sweep::{SweepArgs, run_sweep};
 use crate::scenario::value::{AMOUNT_EXPECTED, Amount, MAX_SPAN, parse_span};
-use crate::scenario::{Balance, Dumbbell, Endpoints, Link, Prepared, Rivals, Scenario, Service, Topology, TraceOffset};
+use crate::scenario::{
+    Balance, Dumbbell, Endpoints, Link, Prepared, Rivals, Scenario, Service, Side, Topology, TraceOffset,
+};
 use crate::workload::{Pattern, Player, Volume, Workload};
 
 #[derive(Debug, clap::Args)]
@@ -94,6 +96,7 @@ fn scenario(args: &Args) -> Scenario {
             rtt: args.rtt,
             extra_rtt: Vec::new(),
             pair_jitter: Vec::new(),
+            extra_rtt_side: Side::Left,
             access_rate: Rate::from_gbps(100),
             bottleneck: Link { buffer: Some(args.queue), ..Link::of(service) },
             reverse: None,

@@ -93,6 +93,7 @@ pub const SUITES: &[Suite] = &[
             "dc-permutation",
             "dc-fat-tree-rpc",
             "dc-inter",
+            "xdc-near-source",
         ],
     },
     Suite {
@@ -186,6 +187,7 @@ pub const SCENARIOS: &[Builtin] = builtins![
     "wan-shallow",
     "wan-web",
     "wifi-burst-loss",
+    "xdc-near-source",
 ];
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use sim::spec::{self, Contestant, EndpointSpec, Experiment, Knowledge, LinkSpec}
 use transport::flow::{LossPolicy, ReceiverConfig, Rto, SenderConfig};
 
 use super::compile_link::Wire;
-use super::model::{Balance, Dumbbell, LossDetection, Topology};
+use super::model::{Balance, Dumbbell, LossDetection, Side, Topology};
 use super::resources::Prepared;
 use crate::workload::{Assigned, Hosts, PlanError, Player, Site, plan};
 
@@ -206,6 +206,10 @@ impl Prepared {
             delivery: dumbbell.pair_jitter.iter().map(delivery).collect(),
             access,
             extra_delay: dumbbell.extra_rtt.iter().map(|rtt| Span::from_nanos(rtt.as_nanos() / 2)).collect(),
+            extra_side: match dumbbell.extra_rtt_side {
+                Side::Left => spec::Side::Left,
+                Side::Right => spec::Side::Right,
+            },
             bottleneck: main.spec(forth)?,
             reverse,
         }))

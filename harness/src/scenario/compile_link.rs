@@ -5,8 +5,8 @@ use rand_core::Rng;
 use sim::link::impair::{AckThinning, GilbertElliott, JitterLaw, JitterSpec, LossSpec, Reorder};
 use sim::link::{Change, End, ImpairmentSpec, Opportunities, Opportunity, Segment, Segments, ServiceSpec};
 use sim::queue::{
-    Capacity, CodelParameters, CodelSpec, ControlScheduler, DisciplineSpec, DualPi2Spec, Excess, FqCodelSpec,
-    LowLatencyRamp, MarkAt, MarkingSpec, PieSpec, PolicerSpec, Red, RedAverage, TrimmingSpec,
+    Capacity, CodelParameters, CodelSpec, CongestionPointSpec, ControlScheduler, DisciplineSpec, DualPi2Spec, Excess,
+    FqCodelSpec, LowLatencyRamp, MarkAt, MarkingSpec, PieSpec, PolicerSpec, Red, RedAverage, TrimmingSpec,
 };
 use sim::rng;
 use sim::spec::LinkSpec;
@@ -79,6 +79,11 @@ impl<'a> Wire<'a> {
             rate: policer.rate,
             burst_bytes: policer.burst,
             excess: Excess::Drop,
+        });
+        spec.near_source = self.link.near_source.map(|point| CongestionPointSpec {
+            set_point_bytes: point.set_point.in_bytes(self.bdp, self.mtu),
+            sample_bytes: point.every,
+            weight: point.weight,
         });
         // A queue that trims marks by its data alone, and so by itself.
         if !matches!(self.link.queue, Queue::Trimming(_)) {

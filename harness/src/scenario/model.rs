@@ -80,12 +80,24 @@ pub struct Dumbbell {
     pub extra_rtt: Vec<Span>,
     /// Jitter of the links to the hosts on the right, by `pair % len`; may be empty.
     pub pair_jitter: Vec<JitterSchedule>,
+    /// The side whose access links carry it.
+    pub extra_rtt_side: Side,
     /// Rate of the hosts' own links.
     pub access_rate: Rate,
     /// From left to right.
     pub bottleneck: Link,
     /// From right to left; `None` is a link of `access_rate` that never drops.
     pub reverse: Option<Box<Link>>,
+}
+
+/// A side of a dumbbell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Side {
+    /// That of the senders.
+    #[default]
+    Left,
+    /// That of the receivers.
+    Right,
 }
 
 /// Hosts around one switch.
@@ -161,6 +173,8 @@ pub struct Link {
     pub marking: Option<Marking>,
     /// Policer before the queue.
     pub policer: Option<Policer>,
+    /// Notices straight to the sources of packets that find congestion.
+    pub near_source: Option<NearSource>,
     /// What happens to packets on the way.
     pub impairments: Impairments,
     /// Rate changes and outages, in order of time.
@@ -181,6 +195,7 @@ impl Link {
             queue: Queue::DropTail,
             marking: None,
             policer: None,
+            near_source: None,
             impairments: Impairments::default(),
             changes: Vec::new(),
         }
@@ -346,6 +361,17 @@ pub struct Policer {
     pub rate: Rate,
     /// Depth of the bucket, bytes.
     pub burst: u64,
+}
+
+/// A congestion point as in QCN (IEEE 802.1Qau): it samples packets and tells their sources of its queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NearSource {
+    /// The backlog that it aims at.
+    pub set_point: Amount,
+    /// Bytes from one sample to the next, on average.
+    pub every: u64,
+    /// Weight of the backlog's change since the sample before.
+    pub weight: u32,
 }
 
 /// What happens to packets on the way.

@@ -6,7 +6,7 @@ use cc_algos::{Rate, Span};
 use transport::flow::{EcnMode, Pacing};
 
 use super::error::ScenarioError;
-use super::model::{Balance, Dumbbell, Endpoints, FatTree, LossDetection, Rivals, Scenario, Star, Topology};
+use super::model::{Balance, Dumbbell, Endpoints, FatTree, LossDetection, Rivals, Scenario, Side, Star, Topology};
 use super::read::{Entry, Section, Source};
 use super::{jitter, parse_link, parse_workload};
 
@@ -155,11 +155,15 @@ fn read_dumbbell(section: &mut Section<'_>) -> Result<Dumbbell, ScenarioError> {
         rtt: section.required("rtt")?.span()?,
         extra_rtt: section.or("extra_rtt", Vec::new(), |entry| entry.entries()?.iter().map(Entry::span).collect())?,
         pair_jitter: section.or("pair_jitter", Vec::new(), jitter::read_all)?,
+        extra_rtt_side: section.or("extra_rtt_side", Side::Left, |entry| entry.choice(SIDES))?,
         access_rate: section.or("access_rate", Rate::from_gbps(10), Entry::rate)?,
         bottleneck: parse_link::read(section.required("bottleneck")?.section()?)?,
         reverse: section.maybe("reverse", |entry| parse_link::read(entry.section()?).map(Box::new))?,
     })
 }
+
+/// Names of a dumbbell's sides.
+pub(super) const SIDES: &[(&str, Side)] = &[("left", Side::Left), ("right", Side::Right)];
 
 fn read_ports(entry: &Entry<'_>) -> Result<u32, ScenarioError> {
     let k = entry.count(4, 64)?;

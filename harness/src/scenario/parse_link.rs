@@ -6,8 +6,8 @@ use sim::link::impair::JitterSchedule;
 use super::error::ScenarioError;
 use super::jitter;
 use super::model::{
-    Change, ChangeTo, CoDel, DualPi2, Impairments, Link, Loss, MarkAt, Marking, Pie, Policer, Queue, Reorder, Service,
-    TraceOffset, Trimming, Victim,
+    Change, ChangeTo, CoDel, DualPi2, Impairments, Link, Loss, MarkAt, Marking, NearSource, Pie, Policer, Queue,
+    Reorder, Service, TraceOffset, Trimming, Victim,
 };
 use super::read::{Entry, Section};
 use super::value::Amount;
@@ -32,6 +32,7 @@ pub(super) fn read(mut section: Section<'_>) -> Result<Link, ScenarioError> {
         queue,
         marking,
         policer: section.maybe("policer", |entry| read_policer(entry.section()?))?,
+        near_source: section.maybe("near_source", |entry| read_near_source(entry.section()?))?,
         impairments: read_impairments(&mut section)?,
         changes: section.or("changes", Vec::new(), read_changes)?,
     };
@@ -162,6 +163,16 @@ fn read_policer(mut section: Section<'_>) -> Result<Policer, ScenarioError> {
     let policer = Policer { rate: section.required("rate")?.rate()?, burst: section.required("burst")?.bytes()? };
     section.finish()?;
     Ok(policer)
+}
+
+fn read_near_source(mut section: Section<'_>) -> Result<NearSource, ScenarioError> {
+    let near_source = NearSource {
+        set_point: section.required("set_point")?.amount()?,
+        every: section.or("every", 150_000, Entry::bytes)?,
+        weight: section.or("weight", 2, |entry| entry.count(0, 1_000))?,
+    };
+    section.finish()?;
+    Ok(near_source)
 }
 
 fn read_impairments(section: &mut Section<'_>) -> Result<Impairments, ScenarioError> {

@@ -132,6 +132,16 @@ const FAULTS: &[(&str, &str, &str)] = &[
     ),
     (
         "10Mbps\"",
+        "10Mbps\", near_source = { every = \"150kB\" }",
+        "x.toml:8: `topology.bottleneck.near_source`: missing key `set_point`",
+    ),
+    (
+        "10Mbps\"",
+        "10Mbps\", near_source = { set_point = \"30kB\", every = 0 }",
+        "x.toml:8: `topology.bottleneck.near_source.every`: expected a size above zero, found 0",
+    ),
+    (
+        "10Mbps\"",
         "10Mbps\", queue = { kind = \"trimming\", victim = \"newest\" }",
         "x.toml:8: `topology.bottleneck.queue.victim`: unknown value `newest`: expected one of arriving, arriving-or-newest",
     ),
@@ -346,13 +356,22 @@ fn link() -> impl Strategy<Value = Link> {
         0..3,
     )
     .prop_map(|changes| changes.into_iter().map(|(at, to)| Change { at: Span::from_micros(at), to }).collect());
-    (service(), proptest::option::of(amount()), queue(), marking, policer, impairments(), changes).prop_map(
-        |(service, buffer, queue, marking, policer, impairments, changes)| Link {
+    let near_source = proptest::option::of(
+        (amount(), 1_u64..1_000_000, 0_u32..=1_000).prop_map(|(set_point, every, weight)| NearSource {
+            set_point,
+            every,
+            weight,
+        }),
+    );
+    let buffer = proptest::option::of(amount());
+    (service(), buffer, queue(), marking, (policer, near_source), impairments(), changes).prop_map(
+        |(service, buffer, queue, marking, (policer, near_source), impairments, changes)| Link {
             service,
             buffer,
             marking: marking.filter(|_| queue.marks_by_backlog()),
             queue,
             policer,
+            near_source,
             impairments,
             changes,
         },
@@ -363,13 +382,26 @@ fn topology() -> impl Strategy<Value = Topology> {
     let dumbbell = (
         1_u32..100,
         span(),
-        (proptest::collection::vec(span(), 0..3), proptest::collection::vec(jitter_schedule(), 0..3)),
+        (
+            proptest::collection::vec(span(), 0..3),
+            prop_oneof![Just(Side::Left), Just(Side::Right)],
+            proptest::collection::vec(jitter_schedule(), 0..3),
+        ),
         rate(),
         link(),
         proptest::option::of(link().prop_map(Box::new)),
     )
-        .prop_map(|(pairs, rtt, (extra_rtt, pair_jitter), access_rate, bottleneck, reverse)| {
-            Topology::Dumbbell(Dumbbell { pairs, rtt, extra_rtt, pair_jitter, access_rate, bottleneck, reverse })
+        .prop_map(|(pairs, rtt, (extra_rtt, extra_rtt_side, pair_jitter), access_rate, bottleneck, reverse)| {
+            Topology::Dumbbell(Dumbbell {
+                pairs,
+                rtt,
+                extra_rtt,
+                extra_rtt_side,
+                pair_jitter,
+                access_rate,
+                bottleneck,
+                reverse,
+            })
         });
     prop_oneof![
         dumbbell,

@@ -4,10 +4,10 @@ use std::fmt::{Display, Write as _};
 
 use super::jitter;
 use super::model::{
-    Balance, Change, ChangeTo, CoDel, Dumbbell, Endpoints, Link, Loss, LossDetection, Marking, Queue, Rivals, Scenario,
-    Service, Topology, TraceOffset, Trimming,
+    Balance, Change, ChangeTo, CoDel, Dumbbell, Endpoints, Link, Loss, LossDetection, Marking, NearSource, Queue,
+    Rivals, Scenario, Service, Topology, TraceOffset, Trimming,
 };
-use super::parse::{ECN_MODES, PACING};
+use super::parse::{ECN_MODES, PACING, SIDES};
 use super::parse_link::{MARK_AT, VICTIMS};
 use super::value::format_bytes;
 use crate::workload::{Arrivals, Pattern, Player, Volume, Workload};
@@ -116,6 +116,9 @@ fn write_dumbbell(out: &mut Writer, dumbbell: &Dumbbell) {
     if !dumbbell.extra_rtt.is_empty() {
         out.bare("extra_rtt", list(&dumbbell.extra_rtt, |rtt| quote(rtt)));
     }
+    if let Some((name, _)) = SIDES.iter().find(|(_, side)| *side == dumbbell.extra_rtt_side) {
+        out.quoted("extra_rtt_side", name);
+    }
     if !dumbbell.pair_jitter.is_empty() {
         out.bare("pair_jitter", list(&dumbbell.pair_jitter, |schedule| jitter::to_toml(schedule, quote)));
     }
@@ -154,6 +157,10 @@ fn write_link(out: &mut Writer, header: &str, link: &Link) {
     if let Some(policer) = link.policer {
         let (rate, burst) = (quote(policer.rate), quote(format_bytes(policer.burst)));
         out.bare("policer", format!("{{ rate = {rate}, burst = {burst} }}"));
+    }
+    if let Some(NearSource { set_point, every, weight }) = link.near_source {
+        let (set_point, every) = (quote(set_point), quote(format_bytes(every)));
+        out.bare("near_source", format!("{{ set_point = {set_point}, every = {every}, weight = {weight} }}"));
     }
     write_impairments(out, link);
     if !link.changes.is_empty() {

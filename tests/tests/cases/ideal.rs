@@ -2,7 +2,7 @@
 
 use cc_algos::{Rate, Span};
 use cwndtunnel_tests::{MTU, experiment, flow, run};
-use sim::spec::{Dumbbell, LinkSpec, Load, Topology};
+use sim::spec::{Dumbbell, LinkSpec, Load, Side, Topology};
 use transport::flow::Pacing;
 
 /// Over an empty network with a window that never stops it, a flow of any size takes its ideal time: slowdown one.
@@ -17,6 +17,7 @@ fn a_flow_alone_takes_its_ideal_time_whatever_its_size() {
             access: link(50, 30),
             extra_delay: vec![],
             delivery: vec![],
+            extra_side: Side::Left,
             bottleneck: link(10, 500),
             reverse: link(20, 500),
         });

@@ -12,7 +12,7 @@ use sim::outcome::{FlowOutcome, PortOutcome};
 use sim::queue::{
     Capacity, CodelSpec, DisciplineSpec, DualPi2Spec, FqCodelSpec, MarkAt, MarkingSpec, PieSpec, TrimmingSpec, Victim,
 };
-use sim::spec::{Balance, Dumbbell, FatTree, FlowSpec, LinkSpec, Load, Star, Start, Topology};
+use sim::spec::{Balance, Dumbbell, FatTree, FlowSpec, LinkSpec, Load, Side, Star, Start, Topology};
 use sim::{Experiment, Outcome};
 use transport::flow::{LossPolicy, Pacing, Rto, SenderConfig};
 
@@ -107,10 +107,14 @@ fn topologies() -> impl Strategy<Value = (u32, Topology)> {
     let access = LinkSpec::fixed(Rate::from_mbps(100), Span::from_micros(50));
     let up = access.clone();
     let delivery = proptest::collection::vec(links(), 0..2);
-    let dumbbell = (1_u32..4, delivery, links(), links()).prop_map(move |(pairs, delivery, bottleneck, reverse)| {
+    let side = prop_oneof![Just(Side::Left), Just(Side::Right)];
+    let both = (links(), links());
+    let dumbbell = (1_u32..4, delivery, both, side).prop_map(move |(pairs, delivery, both, extra_side)| {
         let access = access.clone();
+        let (bottleneck, reverse) = both;
         let extra_delay = vec![Span::ZERO, Span::from_micros(700)];
-        (2 * pairs, Topology::Dumbbell(Dumbbell { pairs, access, extra_delay, delivery, bottleneck, reverse }))
+        let dumbbell = Dumbbell { pairs, access, extra_delay, extra_side, delivery, bottleneck, reverse };
+        (2 * pairs, Topology::Dumbbell(dumbbell))
     });
     let star = (2_u32..6, links())
         .prop_map(move |(hosts, down)| (hosts, Topology::Star(Star { hosts, up: up.clone(), down })));

@@ -3,17 +3,17 @@
 
 use std::sync::Arc;
 
-use cc_algos::{Rate, Span};
+use cc_algos::{Need, Rate, Span};
 use cwndtunnel_tests::{
     FAST, MTU, at, bulk, contestant, drop_tail, dumbbell, experiment, experiment_of, flow, losing, probability,
 };
 use sim::link::impair::{AckThinning, GilbertElliott, JitterLaw, JitterSpec, LossSpec, Outage, Reorder};
 use sim::link::{Change, End, Opportunities, Opportunity, Segment, Segments, ServiceSpec};
 use sim::queue::{
-    Capacity, CodelSpec, DisciplineSpec, DualPi2Spec, Excess, FqCodelSpec, MarkAt, MarkingSpec, PieSpec, PolicerSpec,
-    Red, RedAverage, TrimmingSpec, Victim,
+    Capacity, CodelSpec, CongestionPointSpec, DisciplineSpec, DualPi2Spec, Excess, FqCodelSpec, MarkAt, MarkingSpec,
+    PieSpec, PolicerSpec, Red, RedAverage, TrimmingSpec, Victim,
 };
-use sim::spec::{Balance, FatTree, FlowSpec, LinkSpec, Load, Star, Start, Topology};
+use sim::spec::{Balance, FatTree, FlowSpec, LinkSpec, Load, Side, Star, Start, Topology};
 use sim::{Experiment, FlowId};
 use transport::flow::{EchoConfig, EcnMode, LossPolicy, Rto, SenderConfig, Skip};
 
@@ -31,6 +31,7 @@ pub(crate) fn families() -> Vec<(&'static str, Experiment)> {
         ("a policer and red", policed()),
         ("timers per packet", per_packet_timers()),
     ];
+    all.push(("notices from near the source", near_source()));
     all.extend(disciplines());
     all
 }
@@ -169,6 +170,18 @@ fn per_packet_timers() -> Experiment {
     let rto = Rto::Estimated { min: Span::from_micros(100) };
     experiment.endpoints.sender.loss = LossPolicy::PerPacketRto { rto };
     experiment
+}
+
+/// A near and a far flow that are told of the queue they share.
+fn near_source() -> Experiment {
+    let mut link = wan();
+    link.near_source = Some(CongestionPointSpec { sample_bytes: 15_000, ..CongestionPointSpec::new(20_000) });
+    let mut topology = dumbbell(2, link);
+    if let Topology::Dumbbell(dumbbell) = &mut topology {
+        (dumbbell.extra_delay, dumbbell.extra_side) = (vec![Span::ZERO, Span::from_millis(50)], Side::Right);
+    }
+    let contestants = vec![contestant("cubic").needing(Need::NearSource)];
+    experiment_of(contestants, topology, bulk(2), Span::from_secs(3))
 }
 
 /// Two flows, one of which answers marks, through each discipline that decides at dequeue.

@@ -109,6 +109,7 @@ impl Habitat {
             marking,
             mark_at: MarkAt::Enqueue,
             policer: None,
+            near_source: None,
             impairments: ImpairmentSpec::default(),
         }
     }

@@ -4,7 +4,7 @@ use cc_algos::{Rate, Span, Timestamp};
 use sim::link::impair::LossSpec;
 use sim::link::{End, Segment, Segments, ServiceSpec};
 use sim::outcome::Sample;
-use sim::spec::{Balance, Contestant, Dumbbell, Experiment, FlowSpec, LinkSpec, Load, Start, Topology};
+use sim::spec::{Balance, Contestant, Dumbbell, Experiment, FlowSpec, LinkSpec, Load, Side, Start, Topology};
 use sim::{HostId, Outcome, Probability};
 
 use super::TrialError;
@@ -88,6 +88,7 @@ impl<'a> Trial<'a> {
                 pairs,
                 access: LinkSpec::fixed(habitat.host_rate, Span::ZERO),
                 extra_delay: self.flows.iter().map(|(_, _, stretch)| extra(*stretch)).collect(),
+                extra_side: Side::Left,
                 delivery: Vec::new(),
                 bottleneck,
                 reverse: habitat.reverse(),

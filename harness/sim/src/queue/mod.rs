@@ -5,6 +5,7 @@
 //! capacity, of which the first leaves at that very instant, fits.
 
 mod codel;
+mod congestion_point;
 mod discipline;
 mod dualpi2;
 mod fifo;
@@ -21,6 +22,7 @@ use cc_algos::Ecn;
 use crate::time::SimTime;
 
 pub use codel::{Codel, CodelParameters, CodelSpec};
+pub use congestion_point::{Congestion, CongestionPoint, CongestionPointSpec};
 pub use discipline::{Capacity, Counts, Discipline, DisciplineSpec};
 pub use dualpi2::{DualPi2, DualPi2Spec, LowLatencyRamp, Scheduler};
 pub use fifo::DropTail;

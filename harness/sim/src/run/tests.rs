@@ -1,5 +1,6 @@
 //! Whole runs on small networks.
 
+mod near_source;
 mod signals;
 
 use cc_algos::{Rate, Registry, Span, Timestamp};
@@ -10,7 +11,9 @@ use crate::ids::HostId;
 use crate::link::impair::{JitterSchedule, JitterStep};
 use crate::outcome::Outcome;
 use crate::queue::{Capacity, DisciplineSpec};
-use crate::spec::{Balance, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, Start, Topology};
+use crate::spec::{
+    Balance, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, Side, Start, Topology,
+};
 
 fn contestant(spec: &'static str) -> Contestant {
     let registry = Registry::builtin();
@@ -47,6 +50,7 @@ fn dumbbell(pairs: u32, mbps: u64, millis: u64, capacity: Capacity) -> Topology 
         access: LinkSpec::fixed(Rate::from_gbps(10), Span::from_micros(10)),
         extra_delay: vec![],
         delivery: vec![],
+        extra_side: Side::Left,
         reverse: LinkSpec::fixed(Rate::from_mbps(mbps), Span::from_millis(millis)),
         bottleneck,
     })

@@ -15,8 +15,8 @@ use crate::spec::{Contestant, Experiment, FatTree, LinkSpec, Load, Topology};
 
 /// What a [`Listener`] was told.
 #[derive(Debug, Default)]
-struct Heard {
-    signals: Vec<(Timestamp, Signal)>,
+pub(super) struct Heard {
+    pub(super) signals: Vec<(Timestamp, Signal)>,
     acknowledged: Vec<Acknowledged>,
 }
 
@@ -69,7 +69,7 @@ impl Controller for Listener {
 }
 
 /// A contestant of [`Listener`]s, and what all of them hear.
-fn listener(window: u64) -> (Contestant, Arc<Mutex<Heard>>) {
+pub(super) fn listener(window: u64) -> (Contestant, Arc<Mutex<Heard>>) {
     let heard = Arc::new(Mutex::new(Heard::default()));
     let listener = Listener { window, heard: Arc::clone(&heard) };
     (Contestant::new("listener", move |_| listener.clone_box()), heard)
