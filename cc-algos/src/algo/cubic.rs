@@ -438,8 +438,9 @@ pub(super) fn algorithm() -> Algorithm {
         Ok(Box::new(Cubic::new(params(args), setup).map_err(|error| error.of(NAME))?))
     })
     .declaring(
+        // Losses leave two packets, marks one.
         Declaration::new(Family::WideArea)
-            .min_window(2.0)
+            .min_window(1.0)
             .utilisation(0.95)
             .fairness(0.9)
             .rtt_fairness(0.9)

@@ -1,5 +1,43 @@
-//! The testing kit.
+//! Property tests for any congestion controller: generated histories that can really happen, invariants that every
+//! controller keeps, and counter-examples that shrink to a few readable moves and replay.
+//!
+//! ```
+//! # use cc_algos::algo::{NewReno as MyController, NewRenoParams};
+//! testkit::controller_suite!(my_controller, |setup| MyController::new(NewRenoParams::default(), setup).unwrap());
+//! # fn main() {}
+//! ```
+//!
+//! makes a module of tests, one for each [`Property`]. The histories come from a small deterministic [network](network) that
+//! drives the engine which ships, `transport::flow`: there is no second sender that could differ from it.
+//!
+//! * [`script`]: a history as one line of text;
+//! * [`network`]: the world that plays it;
+//! * [`invariant`]: what must hold at each call;
+//! * [`property`]: the properties, and how to check one on one script;
+//! * [`closed_loop`]: promises, on the simulator's networks;
+//! * `strategy` and `suite`: histories at random and the tests, behind the feature `proptest`, which is on by default.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod closed_loop;
+pub mod failure;
+pub mod invariant;
+pub mod network;
+pub mod observe;
+pub mod property;
+pub mod script;
+#[cfg(feature = "proptest")]
+pub mod strategy;
+pub mod subject;
+#[cfg(feature = "proptest")]
+pub mod suite;
+mod tap;
+
+#[doc(hidden)]
+pub use cc_algos;
+pub use failure::Failure;
+pub use property::Property;
+pub use script::{Move, Network, Script};
+pub use subject::Subject;
+#[cfg(feature = "proptest")]
+pub use suite::replay;

@@ -1,0 +1,71 @@
+//! The window stays within bounds.
+
+use cc_algos::controller::Controller;
+use cc_algos::declare::Family;
+use cc_algos::signal::Signal;
+
+use super::Context;
+use crate::observe::{Call, Invariant, Step, Violation};
+
+/// Windows that no declaration bounds may reach this many times what was ever delivered, or taken over: a doubling each round
+/// trip explains two, models with a gain a little more.
+const MOST_PER_DELIVERED: u64 = 16;
+
+/// What any window may reach at the start, packets: generous for initial windows of one bandwidth-delay product.
+const MOST_AT_START: u64 = 1 << 20;
+
+/// The window is at least the declared minimum and at most the declared maximum, or else no more than what was delivered
+/// could explain; a pacing rate is positive.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    min_packets: f64,
+    max_packets: Option<f64>,
+    /// Largest MTU so far: a bound in packets moves with it, but a window need not shrink at once.
+    largest_mtu: u64,
+    explained: u64,
+}
+
+impl Bounds {
+    /// For one history.
+    pub fn new(context: &Context<'_>) -> Self {
+        let bounds = context.declaration.bounds;
+        // A control has its window in bytes, whatever packets there are.
+        let is_control = context.declaration.family == Family::Control;
+        let mtu = context.network.mtu;
+        let resumed = u64::from(context.network.resume.unwrap_or(0)).saturating_mul(mtu);
+        let line = context.network.rate.bytes_in(context.network.rtt);
+        Self {
+            min_packets: if is_control { 0.0 } else { bounds.min_window },
+            max_packets: bounds.max_window,
+            largest_mtu: mtu,
+            explained: mtu.saturating_mul(MOST_AT_START).max(resumed).max(line),
+        }
+    }
+}
+
+impl Invariant for Bounds {
+    fn before(&mut self, call: &Call<'_>, _controller: &dyn Controller) {
+        self.largest_mtu = self.largest_mtu.max(call.flight().mtu);
+        if let Some(Signal::MtuChange { mtu }) = call.signal() {
+            self.largest_mtu = self.largest_mtu.max(*mtu);
+        }
+    }
+
+    fn after(&mut self, step: &Step<'_>) -> Result<(), Violation> {
+        let flight = step.call.flight();
+        let window = step.after.window;
+        let least = ((self.min_packets * flight.mtu as f64) as u64).max(1);
+        Violation::unless(window >= least, format!("a window of at least {} packets", self.min_packets), || {
+            format!("{window} B, which is less than {least} B")
+        })?;
+        let most = match self.max_packets {
+            Some(packets) => (packets * self.largest_mtu as f64) as u64,
+            None => self.explained.max(flight.delivered).saturating_mul(MOST_PER_DELIVERED),
+        };
+        Violation::unless(window <= most, "a window that the network could explain", || {
+            format!("{window} B, with {} B delivered so far", flight.delivered)
+        })?;
+        let stuck = step.after.pacing_rate.is_some_and(|rate| rate.as_bps() == 0);
+        Violation::unless(!stuck, "a positive pacing rate", || "0 bit/s: nothing would ever leave".to_owned())
+    }
+}
