@@ -49,6 +49,8 @@ pub struct World {
     mtu: u64,
     /// What was added to the base round trip.
     extra_delay: Span,
+    /// What the switch near the source said last.
+    nearby_queue_bytes: u64,
     tap: Tap,
     sender: Sender<u64>,
     receiver: Receiver,
@@ -86,6 +88,7 @@ impl World {
             now,
             mtu: network.mtu.max(1),
             extra_delay: Span::ZERO,
+            nearby_queue_bytes: 0,
             tap,
             sender,
             receiver,

@@ -69,11 +69,7 @@ impl World {
             Move::Csig(csig) => self.tap.lock().decor.csig = csig,
             Move::Int(honesty) => self.tap.lock().decor.int = honesty,
             Move::Fabric(honesty) => self.tap.lock().decor.fabric = honesty,
-            Move::NearSource { queue_bytes } => {
-                let triggered_by_sent_at = self.now.saturating_sub(self.network.rtt.mul_div(1, 8));
-                let port_rate = self.link.rate();
-                self.notify(Signal::NearSource(NearSource { queue_bytes, port_rate, triggered_by_sent_at }));
-            }
+            Move::NearSource { queue_bytes } => self.warn_from_nearby(queue_bytes),
             Move::CongestionNotification => self.notify(Signal::CongestionNotification),
             Move::Run { .. }
             | Move::RunPackets { .. }
@@ -88,6 +84,19 @@ impl World {
 
     fn notify(&mut self, signal: Signal) {
         self.sender.on_notice(self.now, PATH, signal);
+    }
+
+    /// A switch near the source says what it has queued.
+    fn warn_from_nearby(&mut self, queue_bytes: u64) {
+        let former_queue_bytes = core::mem::replace(&mut self.nearby_queue_bytes, queue_bytes);
+        let newest = self.sender.next_packet_number(PATH).saturating_sub(1);
+        self.notify(Signal::NearSource(NearSource {
+            queue_bytes,
+            former_queue_bytes,
+            set_point_bytes: self.mtu.saturating_mul(u64::from(self.network.buffer) / 2),
+            port_rate: self.link.rate(),
+            triggered_by_sent_at: self.sender.sent_at(PATH, newest),
+        }));
     }
 
     pub(super) fn run_rounds(&mut self, demand: Demand, rtts: u32) {
