@@ -28,7 +28,7 @@ pub(crate) struct Telemetry {
 }
 
 /// What feedback is dressed with.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Decor {
     pub(crate) csig: Csig,
     pub(crate) int: Honesty,
@@ -38,6 +38,21 @@ pub(crate) struct Decor {
     hops: Vec<IntHop>,
     /// Feedbacks dressed, for what changes from one to the next.
     turn: u64,
+}
+
+/// As the engine tells it: no tags, no telemetry, and honest delays.
+impl Default for Decor {
+    fn default() -> Self {
+        Self {
+            csig: Csig::Absent,
+            int: Honesty::Absent,
+            fabric: Honesty::Honest,
+            records: Vec::new(),
+            tags: Vec::new(),
+            hops: Vec::new(),
+            turn: 0,
+        }
+    }
 }
 
 impl Decor {
