@@ -3,6 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use crate::hunt::{HuntError, HuntStoreError};
 use crate::measure::{CompareError, StoreError, TableError};
 use crate::scenario::{CompileError, ScenarioError};
 use crate::sweep::{FolderError, SweepError};
@@ -41,6 +42,15 @@ impl fmt::Display for CliError {
     }
 }
 
+impl From<HuntError> for CliError {
+    fn from(error: HuntError) -> Self {
+        match error {
+            HuntError::Interrupted | HuntError::Threads { .. } => Self::Failed(error.to_string()),
+            _ => Self::Usage(error.to_string()),
+        }
+    }
+}
+
 /// Errors of what the user gave.
 macro_rules! from_input {
     ($($error:ty),*) => {
@@ -60,6 +70,7 @@ from_input!(
     StoreError,
     TableError,
     CompareError,
+    HuntStoreError,
     traces::TraceError,
     cc_algos::registry::RegistryError
 );

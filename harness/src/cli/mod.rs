@@ -6,6 +6,7 @@
 //! Tables and `--json` go to stdout, everything else to stderr. Exit codes: 0 good, 1 a run failed, 2 usage or bad input.
 
 mod error;
+mod hunt;
 mod list;
 mod output;
 mod replay;
@@ -36,6 +37,7 @@ const EXAMPLES: &str = "Examples:
   cwndtunnel shootout                                    the default suite, about a minute
   cwndtunnel shootout datacentre --algos dctcp,cubic     another suite, two algorithms
   cwndtunnel replay my-link.csv.gz --rtt 40ms            a recorded link as the bottleneck
+  cwndtunnel hunt --algo vegas --goal low-utilisation    a network on which it gets under half of what cubic gets
   cwndtunnel list scenarios wan-bulk > mine.toml         a scenario to start from
   cwndtunnel run mine.toml --algo 'cubic?beta=0.5'       one run of it
 
@@ -50,6 +52,8 @@ enum Command {
     Run(run::Args),
     /// Run algorithms over a recorded or generated link.
     Replay(replay::Args),
+    /// Search for a network on which an algorithm does badly.
+    Hunt(hunt::Args),
     /// Show what there is: algorithms, suites, scenarios, ...
     List(list::Args),
     /// Look at, convert, generate and plot link traces.
@@ -75,6 +79,7 @@ pub fn main(registry: Registry) -> ExitCode {
         Command::Shootout(args) => shootout::shootout(args, &registry),
         Command::Run(args) => run::run(args, &registry),
         Command::Replay(args) => replay::replay(args, &registry),
+        Command::Hunt(args) => hunt::hunt(args, &registry),
         Command::List(args) => list::list(args, &registry),
         Command::Trace(args) => trace::trace(args),
         Command::Report(args) => report::report(args),

@@ -126,7 +126,7 @@ fn baseline(request: &PlanRequest, args: &SweepArgs, registry: &Registry) -> Res
     }
 }
 
-fn cores() -> usize {
+pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
@@ -140,8 +140,8 @@ fn metadata(shard: Shard) -> Metadata {
     }
 }
 
-/// The first interrupt ends the sweep in good order, the second at once. Without a handler the sweep still runs.
-fn watch_for_interrupt(interrupt: &Interrupt) {
+/// The first interrupt ends the work in good order, the second at once. Without a handler the work still goes on.
+pub(super) fn watch_for_interrupt(interrupt: &Interrupt) {
     let interrupt = interrupt.clone();
     let handler = move || {
         if interrupt.raise() {

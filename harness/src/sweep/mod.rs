@@ -20,6 +20,7 @@ mod simulate;
 pub use folder::{Existing, FolderError, ResultsFolder, free_folder};
 pub use manifest::{Manifest, ManifestError, Metadata, Recipe, RecipeScenario};
 pub use plan::{Cell, Job, PlanRequest, Shard, Sweep, SweepError};
+pub(crate) use pool::panic_text;
 pub use pool::{Failure, Interrupt, PoolOptions, Summary, run_all};
 pub use progress::Progress;
 pub use simulate::{RunError, simulate};

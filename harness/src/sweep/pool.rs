@@ -144,7 +144,8 @@ fn job_name(job: &Job) -> String {
     format!("{}, {}, seed {}", job.identity.scenario, job.identity.algorithm, job.seed)
 }
 
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+/// What a panic said.
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     format!("panicked: {}", text.unwrap_or("no message"))
 }

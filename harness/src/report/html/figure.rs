@@ -7,7 +7,7 @@ use crate::measure::Unit;
 
 /// Axis from values to a share of its length.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     min: f64,
     max: f64,
     log: bool,
@@ -32,18 +32,18 @@ impl Scale {
     }
 
     /// A linear axis from zero to a little over the largest value.
-    pub(super) fn from_zero(values: impl IntoIterator<Item = f64>) -> Self {
+    pub(crate) fn from_zero(values: impl IntoIterator<Item = f64>) -> Self {
         let max = values.into_iter().fold(0.0, f64::max);
         Self { min: 0.0, max: if max > 0.0 { max * 1.05 } else { 1.0 }, log: false }
     }
 
     /// A linear axis with these ends.
-    pub(super) const fn linear(min: f64, max: f64) -> Self {
+    pub(crate) const fn linear(min: f64, max: f64) -> Self {
         Self { min, max, log: false }
     }
 
     /// Where `value` lies, from 0 to 1 within the axis.
-    pub(super) fn at(self, value: f64) -> f64 {
+    pub(crate) fn at(self, value: f64) -> f64 {
         if self.log {
             let low = libm::log(self.min);
             (libm::log(value.max(self.min)) - low) / (libm::log(self.max) - low)
@@ -88,7 +88,7 @@ pub(super) fn tick_text(unit: Unit, raw: f64) -> String {
 }
 
 /// A plot's frame, in its own pixels.
-pub(super) struct Frame {
+pub(crate) struct Frame {
     width: f64,
     height: f64,
     left: f64,
@@ -102,13 +102,18 @@ impl Frame {
     /// The size of the plots beside each other in a section.
     pub(super) const PLOT: Self = Self { width: 520.0, height: 330.0, left: 74.0, bottom: 48.0 };
 
+    /// A frame of its own size.
+    pub(crate) const fn new(width: f64, height: f64) -> Self {
+        Self { width, height, ..Self::PLOT }
+    }
+
     /// Horizontal position of a share of the axis.
-    pub(super) fn x(&self, share: f64) -> f64 {
+    pub(crate) fn x(&self, share: f64) -> f64 {
         self.left + share * (self.width - self.left - RIGHT)
     }
 
     /// Vertical position of a share of the axis, which points up.
-    pub(super) fn y(&self, share: f64) -> f64 {
+    pub(crate) fn y(&self, share: f64) -> f64 {
         self.height - self.bottom - share * (self.height - self.bottom - TOP)
     }
 
@@ -119,12 +124,18 @@ impl Frame {
 
     /// The whole picture: axes with (share, text) ticks and names around what `body` draws.
     pub(super) fn draw(&self, x: &Axis, y: &Axis, title: &str, body: &str) -> String {
-        let mut svg = format!(
-            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" class=\"plot\">",
+        format!(
+            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" class=\"plot\">{}</svg>",
             self.width,
             self.height,
-            escape(title)
-        );
+            escape(title),
+            self.inside(x, y, body)
+        )
+    }
+
+    /// What [`Frame::draw`] draws, to stand in a larger picture.
+    pub(crate) fn inside(&self, x: &Axis, y: &Axis, body: &str) -> String {
+        let mut svg = String::new();
         let (left, right, bottom, top) = (self.x(0.0), self.x(1.0), self.y(0.0), self.y(1.0));
         for (share, text) in &y.ticks {
             let at = self.y(*share);
@@ -151,27 +162,26 @@ impl Frame {
             "<text transform=\"translate(14 {middle:.1}) rotate(-90)\" class=\"tx name\">{}</text>",
             escape(&y.name)
         );
-        svg.push_str("</svg>");
         svg
     }
 }
 
 /// An axis: its name, and where which texts stand.
-pub(super) struct Axis {
+pub(crate) struct Axis {
     pub(super) name: String,
     pub(super) ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
     /// The axis of a scale of values in `unit`.
-    pub(super) fn of(name: impl Into<String>, scale: Scale, unit: Unit) -> Self {
+    pub(crate) fn of(name: impl Into<String>, scale: Scale, unit: Unit) -> Self {
         let ticks = scale.ticks(5).into_iter().map(|tick| (scale.at(tick), tick_text(unit, tick))).collect();
         Self { name: name.into(), ticks }
     }
 }
 
 /// A path through points in whole units, as short as it can be written; `None` breaks it, and a point alone becomes a dot.
-pub(super) fn path(points: impl IntoIterator<Item = Option<(f64, f64)>>) -> String {
+pub(crate) fn path(points: impl IntoIterator<Item = Option<(f64, f64)>>) -> String {
     let mut pen = Pen::default();
     for point in points {
         match point {

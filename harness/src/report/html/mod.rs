@@ -1,11 +1,11 @@
 //! The page: one file without a single request, light and dark, drawn here as SVG. Scripts only sort tables and switch the theme.
 
-mod figure;
+pub(crate) mod figure;
 mod overview;
 mod page;
 mod palette;
 mod scatter;
-mod series;
+pub(crate) mod series;
 mod table;
 mod tail;
 
@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 pub use page::{Page, ScenarioNote, to_html};
 
 /// Text made safe for element content and quoted attributes.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -172,7 +172,7 @@ fn rate_lines(series: &Series) -> Vec<Line> {
 }
 
 /// Bits per second between counters a few points apart.
-fn rates(at_ns: &[u64], counter: &[Option<u64>]) -> Vec<Option<(u64, f64)>> {
+pub(crate) fn rates(at_ns: &[u64], counter: &[Option<u64>]) -> Vec<Option<(u64, f64)>> {
     let spans = (RATE_SPAN..at_ns.len()).step_by(RATE_SPAN);
     let rate = |end: usize| {
         let start = end - RATE_SPAN;
