@@ -5,6 +5,10 @@
 //! [`Bounds`] on generated histories and to its [`Promises`] on the network of its [`Family`]. An algorithm that declares
 //! nothing is held to what every controller must keep, and to no more.
 
+mod promise;
+
+pub use promise::{Promise, Side};
+
 /// The networks that an algorithm is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[non_exhaustive]

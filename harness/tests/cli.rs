@@ -177,3 +177,27 @@ fn traces_are_told_converted_generated_and_plotted() {
     good(&["trace", "plot", "sample:lte", "lte.svg"]);
     assert!(std::fs::read_to_string(scratch.path("lte.svg")).unwrap().contains("<svg"));
 }
+
+#[test]
+fn algorithms_are_listed_with_family_needs_source_and_promises() {
+    let scratch = Scratch::new();
+    let listed = stdout(&run(&scratch, &["list", "algos"]));
+    for expected in ["datacentre; RFC 8257", "needs ECN", "promises utilisation at least", "control; ours"] {
+        assert!(listed.contains(expected), "no {expected:?} in\n{listed}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&stdout(&run(&scratch, &["list", "algos", "dctcp", "--json"]))).unwrap();
+    assert_eq!(json[0]["family"], "datacentre");
+    assert_eq!(json[0]["needs"][0], "ECN");
+    assert!(json[0]["promises"]["utilisation"].is_number(), "{json}");
+}
+
+#[test]
+fn a_family_takes_part_as_a_whole() {
+    let scratch = Scratch::new();
+    let output = run(&scratch, &["shootout", "wan-shallow", "--algos", "control,cubic,control", "--seeds", "1", "--out", "out"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let report = std::fs::read_to_string(scratch.path("out/report.html")).unwrap();
+    for name in ["fixed-rate", "fixed-window", "cubic"] {
+        assert!(report.contains(&format!("<th>{name}</th>")), "{name} is missing");
+    }
+}

@@ -4,8 +4,8 @@
 
 use std::process::ExitCode;
 
-use cc_algos::Registry;
-use testkit::closed_loop::{Contender, Promise, SEEDS, measure};
+use cc_algos::{Promise, Registry};
+use testkit::closed_loop::{Contender, SEEDS, measure};
 
 fn main() -> ExitCode {
     let registry = Registry::builtin();
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         println!("{spec} ({})", contender.declaration.family.name());
         for promise in Promise::ALL {
             let measured: Result<Vec<_>, _> = SEEDS.iter().map(|seed| measure(&contender, promise, *seed)).collect();
-            let promised = promise.bound(&contender.declaration.promises);
+            let promised = promise.threshold(&contender.declaration.promises);
             match measured {
                 Ok(values) => {
                     let values: Vec<_> = values.iter().map(|value| format!("{value:.3}")).collect();

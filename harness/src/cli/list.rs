@@ -1,10 +1,11 @@
 //! `list`: what there is.
 
-use cc_algos::Registry;
-use cc_algos::registry::nearest;
+use cc_algos::registry::{Algorithm, nearest};
+use cc_algos::{Declaration, Promise, Registry};
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
+use super::about::about;
 use super::error::CliError;
 use super::output::{columns, print};
 use crate::scenario::{Builtin, SCENARIOS, SUITES};
@@ -49,14 +50,24 @@ enum What {
 struct Item {
     name: String,
     summary: String,
+    /// More to say of it, in lines below the summary.
+    about: String,
     /// What is shown when it is asked for by name.
     detail: String,
+    /// All of it but the detail.
+    json: Value,
 }
 
 impl Item {
     fn new(name: impl Into<String>, summary: impl Into<String>) -> Self {
         let (name, summary) = (name.into(), summary.into());
-        Self { detail: format!("{name}: {summary}\n"), name, summary }
+        Self {
+            about: String::new(),
+            detail: format!("{name}: {summary}\n"),
+            json: json!({ "name": name, "summary": summary }),
+            name,
+            summary,
+        }
     }
 }
 
@@ -75,14 +86,19 @@ pub(super) fn list(args: &Args, registry: &Registry) -> Result<(), CliError> {
         Some(name) => vec![find(items, name)?],
     };
     if args.json {
-        let values: Vec<Value> =
-            items.iter().map(|item| json!({ "name": item.name, "summary": item.summary })).collect();
+        let values: Vec<Value> = items.into_iter().map(|item| item.json).collect();
         return print(&format!("{:#}\n", Value::Array(values)));
     }
     match (&args.name, items.as_slice()) {
         (Some(_), [item]) => print(&item.detail),
-        _ => print(&columns(&items.into_iter().map(|item| vec![item.name, item.summary]).collect::<Vec<_>>())),
+        _ => print(&columns(&items.into_iter().flat_map(rows).collect::<Vec<_>>())),
     }
+}
+
+/// An item's lines in a list.
+fn rows(item: Item) -> Vec<Vec<String>> {
+    let below = item.about.lines().map(|line| vec![String::new(), format!("  {line}")]);
+    core::iter::once(vec![item.name, item.summary]).chain(below).collect()
 }
 
 fn find(items: Vec<Item>, name: &str) -> Result<Item, CliError> {
@@ -97,17 +113,41 @@ fn find(items: Vec<Item>, name: &str) -> Result<Item, CliError> {
 }
 
 fn algorithms(registry: &Registry) -> Vec<Item> {
-    let item = |algorithm: &cc_algos::registry::Algorithm| {
-        let mut detail = format!("{}: {}\n{}\n", algorithm.name(), algorithm.summary(), algorithm.source());
+    let item = |algorithm: &Algorithm| {
+        let mut detail = format!("{}: {}\n{}\n", algorithm.name(), algorithm.summary(), about(algorithm));
         let rows: Vec<_> = algorithm
             .params()
             .iter()
             .map(|param| vec![format!("  {}={}", param.name(), param.default()), param.help().to_owned()])
             .collect();
         detail.push_str(&columns(&rows));
-        Item { name: algorithm.name().to_owned(), summary: algorithm.summary().to_owned(), detail }
+        Item {
+            about: about(algorithm),
+            detail,
+            json: described(algorithm),
+            ..Item::new(algorithm.name(), algorithm.summary())
+        }
     };
-    registry.iter().map(item).collect()
+    let mut algorithms: Vec<_> = registry.iter().collect();
+    algorithms.sort_by_key(|algorithm| algorithm.declaration().family);
+    algorithms.into_iter().map(item).collect()
+}
+
+/// What is said of an algorithm, for programs.
+fn described(algorithm: &Algorithm) -> Value {
+    let Declaration { family, needs, promises, .. } = algorithm.declaration();
+    let promised = Promise::ALL.iter().filter_map(|promise| {
+        let threshold = promise.promised(promises)?;
+        Some((promise.name().replace(' ', "_"), json!(threshold)))
+    });
+    json!({
+        "name": algorithm.name(),
+        "summary": algorithm.summary(),
+        "source": algorithm.source(),
+        "family": family.name(),
+        "needs": needs.iter().map(|need| need.name()).collect::<Vec<_>>(),
+        "promises": promised.collect::<serde_json::Map<_, _>>(),
+    })
 }
 
 fn suites() -> Vec<Item> {

@@ -5,6 +5,7 @@
 //!
 //! Tables and `--json` go to stdout, everything else to stderr. Exit codes: 0 good, 1 a run failed, 2 usage or bad input.
 
+mod about;
 mod error;
 mod hunt;
 mod list;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cc_algos::{Rate, Registry, Span};
 
 use super::error::CliError;
-use super::sweep::{SweepArgs, run_sweep};
+use super::sweep::{Lineup, SweepArgs, run_sweep};
 use crate::scenario::value::{AMOUNT_EXPECTED, Amount, MAX_SPAN, parse_span};
 use crate::scenario::{
     Balance, Dumbbell, Endpoints, Link, Prepared, Rivals, Scenario, Service, Side, Topology, TraceOffset,
@@ -67,7 +67,8 @@ pub(super) fn replay(args: &Args, registry: &Registry) -> Result<(), CliError> {
         // The user named a trace, not a key of a scenario.
         CliError::usage(error.message().to_owned())
     })?;
-    run_sweep(&name, vec![Arc::new(prepared)], &args.sweep, registry)
+    let lineup = Lineup { scenarios: vec![Arc::new(prepared)], default: Vec::new() };
+    run_sweep(&name, lineup, &args.sweep, registry)
 }
 
 fn scenario(args: &Args) -> Scenario {

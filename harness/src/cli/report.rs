@@ -130,6 +130,7 @@ fn page_of(manifest: &Manifest) -> html::Page {
             ("Baseline".to_owned(), recipe.baseline.clone().unwrap_or_else(|| "none".to_owned())),
             ("Recipe".to_owned(), manifest.recipe_hash.clone()),
         ],
+        algorithms: manifest.metadata.declared.clone(),
         scenarios: recipe.scenarios.iter().map(note).collect(),
     }
 }

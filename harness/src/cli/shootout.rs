@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use cc_algos::Registry;
+use cc_algos::{Family, Registry};
 
 use super::error::CliError;
-use super::sweep::{SweepArgs, run_sweep};
+use super::sweep::{Lineup, SweepArgs, run_sweep};
 use super::target::Target;
 use crate::scenario::Prepared;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   cwndtunnel shootout
+  cwndtunnel shootout datacentre --seeds 3               the whole field of datacentre algorithms
+  cwndtunnel shootout wan --algos wide-area              every algorithm of a family
   cwndtunnel shootout cellular --algos newreno,cubic,'cubic?beta=0.5' --seeds 20
   cwndtunnel shootout mine.toml --out results/mine
   cwndtunnel shootout --out results/quick --resume
@@ -30,5 +32,25 @@ pub(super) fn shootout(args: &Args, registry: &Registry) -> Result<(), CliError>
     for (scenario, base) in target.scenarios {
         prepared.push(Arc::new(Prepared::new(scenario, &base)?));
     }
-    run_sweep(&target.name, prepared, &args.sweep, registry)
+    let of_families = field(target.families, &prepared, registry);
+    run_sweep(&target.name, Lineup { scenarios: prepared, default: of_families }, &args.sweep, registry)
+}
+
+/// What the scenarios name, and the families as a whole; nothing if there are none, so that each scenario decides.
+fn field(families: &[Family], scenarios: &[Arc<Prepared>], registry: &Registry) -> Vec<String> {
+    if families.is_empty() {
+        return Vec::new();
+    }
+    let named = scenarios.iter().flat_map(|prepared| prepared.scenario.algorithms.iter().cloned());
+    let of_families = registry
+        .iter()
+        .filter(|algorithm| families.contains(&algorithm.declaration().family))
+        .map(|algorithm| algorithm.name().to_owned());
+    let mut field: Vec<String> = Vec::new();
+    for name in named.chain(of_families) {
+        if !field.contains(&name) {
+            field.push(name);
+        }
+    }
+    field
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cc_algos::Registry;
 
+use super::about::about;
 use super::error::CliError;
 use super::output::{note, print};
 use super::report::write_report;
@@ -18,7 +19,9 @@ use crate::sweep::{
 
 #[derive(Debug, clap::Args)]
 pub(super) struct SweepArgs {
-    /// Algorithms, with parameters after `?`: newreno,cubic?beta=0.5 [default: those of each scenario].
+    /// Algorithms, with parameters after `?`: newreno,cubic?beta=0.5; or a family as a whole: wide-area, datacentre,
+    /// across-datacentres, control, all [default: those of each scenario; in the suites cellular and datacentre the whole
+    /// field].
     #[arg(long, value_name = "A,B?KEY=VALUE", value_delimiter = ',')]
     pub(super) algos: Vec<String>,
     /// Seeds of each cell, from 1 on [default: what each scenario says, 10 mostly].
@@ -44,14 +47,18 @@ pub(super) struct SweepArgs {
     json: bool,
 }
 
+/// What a sweep is made of where the command line says nothing else.
+pub(super) struct Lineup {
+    /// The scenarios.
+    pub(super) scenarios: Vec<Arc<Prepared>>,
+    /// The algorithms; none for those that each scenario names.
+    pub(super) default: Vec<String>,
+}
+
 /// Runs a sweep of these scenarios, and reports on it.
-pub(super) fn run_sweep(
-    name: &str,
-    scenarios: Vec<Arc<Prepared>>,
-    args: &SweepArgs,
-    registry: &Registry,
-) -> Result<(), CliError> {
-    let request = PlanRequest { scenarios, algorithms: args.algos.clone(), seeds: args.seeds };
+pub(super) fn run_sweep(name: &str, lineup: Lineup, args: &SweepArgs, registry: &Registry) -> Result<(), CliError> {
+    let algorithms = if args.algos.is_empty() { lineup.default } else { expand(&args.algos, registry) };
+    let request = PlanRequest { scenarios: lineup.scenarios, algorithms, seeds: args.seeds };
     let sweep = Sweep::plan(&request, registry, args.shard)?;
     // What cannot be run should be told before anything is written.
     for cell in &sweep.cells {
@@ -64,9 +71,14 @@ pub(super) fn run_sweep(
             recipe.algorithms.join(", ")
         )));
     }
+    let declared = recipe.algorithms.iter().filter_map(|spec| {
+        let algorithm = registry.find(spec.split('?').next()?).ok()?;
+        Some((spec.clone(), about(algorithm)))
+    });
+    let declared = declared.collect();
     let path = args.out.clone().unwrap_or_else(|| free_folder(name));
     let existing = if args.resume { Existing::Resume } else { Existing::Refuse };
-    let folder = ResultsFolder::create(&path, Manifest::new(recipe, metadata(args.shard)), existing)?;
+    let folder = ResultsFolder::create(&path, Manifest::new(recipe, metadata(args.shard, declared)), existing)?;
     let interrupt = Interrupt::default();
     watch_for_interrupt(&interrupt);
     let count = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
@@ -79,6 +91,26 @@ pub(super) fn run_sweep(
     };
     let summary = run_all(&sweep, &folder, &options, &run, &Progress::stderr());
     conclude(&summary, &folder, args)
+}
+
+/// Puts the members of a family in the place of its name. An algorithm of that name comes first.
+fn expand(names: &[String], registry: &Registry) -> Vec<String> {
+    let mut expanded = Vec::new();
+    for name in names {
+        let members = registry.iter().filter(|algorithm| {
+            let family = algorithm.declaration().family;
+            name == "all" || *name == family.name().replace(' ', "-")
+        });
+        let members: Vec<_> = members.map(|algorithm| algorithm.name().to_owned()).collect();
+        if members.is_empty() || registry.find(name).is_ok() {
+            expanded.push(name.clone());
+        } else {
+            let fresh: Vec<_> =
+                members.into_iter().filter(|member| !names.contains(member) && !expanded.contains(member)).collect();
+            expanded.extend(fresh);
+        }
+    }
+    expanded
 }
 
 fn conclude(summary: &Summary, folder: &ResultsFolder, args: &SweepArgs) -> Result<(), CliError> {
@@ -131,12 +163,13 @@ pub(super) fn cores() -> usize {
 }
 
 #[expect(clippy::disallowed_methods, reason = "when a folder was begun is told to people; no result depends on it")]
-fn metadata(shard: Shard) -> Metadata {
+fn metadata(shard: Shard, declared: Vec<(String, String)>) -> Metadata {
     let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     Metadata {
         command: std::env::args().collect(),
         started_unix_s: since_1970.map_or(0, |time| time.as_secs()),
         shard: shard.to_string(),
+        declared,
     }
 }
 

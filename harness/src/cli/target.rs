@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use cc_algos::Family;
 use cc_algos::registry::nearest;
 
 use super::error::CliError;
@@ -14,6 +15,8 @@ pub(super) struct Target {
     pub(super) name: String,
     /// The scenarios.
     pub(super) scenarios: Vec<(Scenario, PathBuf)>,
+    /// Families that take part as a whole.
+    pub(super) families: &'static [Family],
 }
 
 impl Target {
@@ -22,10 +25,11 @@ impl Target {
         if let Some(suite) = Suite::by_name(name) {
             let of_suite = suite.scenarios.iter().filter_map(|name| Builtin::by_name(name));
             let scenarios = of_suite.map(|builtin| Ok((builtin.scenario()?, PathBuf::from("."))));
-            return Ok(Self { name: name.to_owned(), scenarios: scenarios.collect::<Result<_, CliError>>()? });
+            let scenarios = scenarios.collect::<Result<_, CliError>>()?;
+            return Ok(Self { name: name.to_owned(), scenarios, families: suite.families });
         }
         let scenario = find_scenario(name, || SUITES.iter().map(|suite| suite.name))?;
-        Ok(Self { name: scenario.0.name.clone(), scenarios: vec![scenario] })
+        Ok(Self { name: scenario.0.name.clone(), scenarios: vec![scenario], families: &[] })
     }
 }
 

@@ -1,5 +1,7 @@
 //! The built-in scenarios and suites.
 
+use cc_algos::Family;
+
 use super::error::ScenarioError;
 use super::model::Scenario;
 
@@ -37,6 +39,8 @@ pub struct Suite {
     pub description: &'static str,
     /// Names of its scenarios.
     pub scenarios: &'static [&'static str],
+    /// Families that take part as a whole, besides the algorithms that the scenarios name.
+    pub families: &'static [Family],
 }
 
 impl Suite {
@@ -64,6 +68,7 @@ pub const SUITES: &[Suite] = &[
             "dc-rpc",
             "dc-storage",
         ],
+        families: &[],
     },
     Suite {
         name: "cellular",
@@ -79,6 +84,7 @@ pub const SUITES: &[Suite] = &[
             "leo-bulk",
             "radio-on-off",
         ],
+        families: &[Family::WideArea],
     },
     Suite {
         name: "datacentre",
@@ -95,6 +101,7 @@ pub const SUITES: &[Suite] = &[
             "dc-inter",
             "xdc-near-source",
         ],
+        families: &[Family::Datacentre, Family::AcrossDatacentres],
     },
     Suite {
         name: "wan",
@@ -111,6 +118,7 @@ pub const SUITES: &[Suite] = &[
             "wan-policed",
             "wan-rate-steps",
         ],
+        families: &[],
     },
     Suite {
         name: "lossy",
@@ -124,16 +132,19 @@ pub const SUITES: &[Suite] = &[
             "loss-thin-acks",
             "loss-web",
         ],
+        families: &[],
     },
     Suite {
         name: "fairness",
         description: "unequal round-trip times, flows that join and leave, many flows",
         scenarios: &["fair-rtt", "fair-staggered", "fair-late", "fair-many"],
+        families: &[],
     },
     Suite {
         name: "coexist",
         description: "every algorithm against every other",
         scenarios: &["coexist-shallow", "coexist-deep", "coexist-web"],
+        families: &[],
     },
 ];
 

@@ -62,6 +62,9 @@ pub struct Metadata {
     pub started_unix_s: u64,
     /// The part of the sweep that was asked for.
     pub shard: String,
+    /// The algorithms with what they declare, in words.
+    #[serde(default)]
+    pub declared: Vec<(String, String)>,
 }
 
 /// Why a manifest could not be read.

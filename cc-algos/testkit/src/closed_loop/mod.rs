@@ -1,5 +1,5 @@
 //! Promises, checked: a controller flies through the simulator on the network of its family, and what it declared in
-//! [`Promises`] is measured.
+//! [`Promises`](cc_algos::Promises) is measured.
 //!
 //! | promise | run | measured |
 //! |---|---|---|
@@ -24,7 +24,7 @@ pub use habitat::{Habitat, Signalling};
 use core::fmt;
 
 use cc_algos::registry::RegistryError;
-use cc_algos::{Declaration, Promises, Registry};
+use cc_algos::{Declaration, Promise, Registry};
 use sim::spec::Contestant;
 use sim::{SimError, SpecError};
 
@@ -53,115 +53,6 @@ impl Contender {
     }
 }
 
-/// One of the [`Promises`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Promise {
-    /// [`Promises::utilisation`].
-    Utilisation,
-    /// [`Promises::queueing_delay`].
-    QueueingDelay,
-    /// [`Promises::fairness`].
-    Fairness,
-    /// [`Promises::rtt_fairness`].
-    RttFairness,
-    /// [`Promises::convergence_rtts`].
-    Convergence,
-    /// [`Promises::least_share_against_cubic`].
-    LeastShareAgainstCubic,
-    /// [`Promises::most_share_against_cubic`].
-    MostShareAgainstCubic,
-    /// [`Promises::loss_tolerance`].
-    LossTolerance,
-    /// [`Promises::reaction_to_drop_rtts`].
-    ReactionToDrop,
-    /// [`Promises::reaction_to_rise_rtts`].
-    ReactionToRise,
-}
-
-/// Which side of a bound is good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    AtLeast,
-    AtMost,
-}
-
-impl Promise {
-    /// All of them.
-    pub const ALL: [Self; 10] = [
-        Self::Utilisation,
-        Self::QueueingDelay,
-        Self::Fairness,
-        Self::RttFairness,
-        Self::Convergence,
-        Self::LeastShareAgainstCubic,
-        Self::MostShareAgainstCubic,
-        Self::LossTolerance,
-        Self::ReactionToDrop,
-        Self::ReactionToRise,
-    ];
-
-    /// Its name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Utilisation => "utilisation",
-            Self::QueueingDelay => "queueing delay",
-            Self::Fairness => "fairness",
-            Self::RttFairness => "RTT fairness",
-            Self::Convergence => "convergence",
-            Self::LeastShareAgainstCubic => "least share against cubic",
-            Self::MostShareAgainstCubic => "most share against cubic",
-            Self::LossTolerance => "loss tolerance",
-            Self::ReactionToDrop => "reaction to a drop",
-            Self::ReactionToRise => "reaction to a rise",
-        }
-    }
-
-    /// The bound that was promised, if one was.
-    pub fn bound(self, promises: &Promises) -> Option<f64> {
-        match self {
-            Self::Utilisation => promises.utilisation,
-            Self::QueueingDelay => promises.queueing_delay,
-            Self::Fairness => promises.fairness,
-            Self::RttFairness => promises.rtt_fairness,
-            Self::Convergence => promises.convergence_rtts.map(f64::from),
-            Self::LeastShareAgainstCubic => promises.least_share_against_cubic,
-            Self::MostShareAgainstCubic => promises.most_share_against_cubic,
-            Self::LossTolerance => promises.loss_tolerance.map(|_| 0.5),
-            Self::ReactionToDrop => promises.reaction_to_drop_rtts.map(f64::from),
-            Self::ReactionToRise => promises.reaction_to_rise_rtts.map(f64::from),
-        }
-    }
-
-    const fn side(self) -> Side {
-        match self {
-            Self::Utilisation
-            | Self::Fairness
-            | Self::RttFairness
-            | Self::LeastShareAgainstCubic
-            | Self::LossTolerance => Side::AtLeast,
-            Self::QueueingDelay
-            | Self::Convergence
-            | Self::MostShareAgainstCubic
-            | Self::ReactionToDrop
-            | Self::ReactionToRise => Side::AtMost,
-        }
-    }
-
-    /// Whether `measured` keeps `bound`.
-    fn keeps(self, measured: f64, bound: f64) -> bool {
-        match self.side() {
-            Side::AtLeast => measured >= bound,
-            Side::AtMost => measured <= bound,
-        }
-    }
-
-    /// The less flattering of two measurements.
-    fn worse(self, a: f64, b: f64) -> f64 {
-        if self.keeps(a, b) { b } else { a }
-    }
-}
-
 /// A promise with what was promised and what was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Finding {
@@ -182,10 +73,7 @@ impl Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = match self.promise.side() {
-            Side::AtLeast => "at least",
-            Side::AtMost => "at most",
-        };
+        let side = self.promise.side();
         let verdict = if self.is_kept() { "kept" } else { "BROKEN" };
         write!(
             f,
@@ -195,6 +83,11 @@ impl fmt::Display for Finding {
             self.measured
         )
     }
+}
+
+/// The less flattering of two measurements.
+fn worse(promise: Promise, a: f64, b: f64) -> f64 {
+    if promise.keeps(a, b) { b } else { a }
 }
 
 /// Why a promise could not be measured: the habitat or the simulator is at fault, not the controller.
@@ -223,11 +116,11 @@ pub const SEEDS: [u64; 2] = [1, 2];
 pub fn check(contender: &Contender, seeds: &[u64]) -> Result<Vec<Finding>, TrialError> {
     let mut findings = Vec::new();
     for promise in Promise::ALL {
-        let Some(promised) = promise.bound(&contender.declaration.promises) else { continue };
+        let Some(promised) = promise.threshold(&contender.declaration.promises) else { continue };
         let mut worst: Option<f64> = None;
         for seed in seeds {
             let measured = measure(contender, promise, *seed)?;
-            worst = Some(worst.map_or(measured, |worst| promise.worse(worst, measured)));
+            worst = Some(worst.map_or(measured, |worst| worse(promise, worst, measured)));
         }
         findings.extend(worst.map(|measured| Finding { promise, promised, measured }));
     }

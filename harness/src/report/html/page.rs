@@ -20,6 +20,8 @@ pub struct Page {
     pub version: String,
     /// The configuration, as names and values.
     pub configuration: Vec<(String, String)>,
+    /// The algorithms with what they say of themselves.
+    pub algorithms: Vec<(String, String)>,
     /// Descriptions of the scenarios.
     pub scenarios: Vec<ScenarioNote>,
 }
@@ -54,6 +56,7 @@ pub fn to_html(page: &Page, results: &Table, records: &[RunRecord]) -> String {
     for block in results.rows.chunk_by(|a, b| a.key.scenario == b.key.scenario) {
         html.push_str(&section(page, block, &series, results, records));
     }
+    html.push_str(&algorithms(page));
     html.push_str(&definitions());
     html.push_str(&configuration(page));
     let _ = writeln!(html, "</main><script>{}</script></body></html>", include_str!("script.js"));
@@ -157,6 +160,20 @@ fn time_series(scenario: &str, series: &BTreeMap<&str, usize>, records: &[RunRec
     runs.sort_by_key(|run| (series.get(&*run.identity.algorithm).copied(), run.identity.seed));
     runs.dedup_by_key(|run| &run.identity.algorithm);
     small_multiples(&runs)
+}
+
+fn algorithms(page: &Page) -> String {
+    if page.algorithms.is_empty() {
+        return String::new();
+    }
+    let row = |(name, about): &(String, String)| {
+        format!("<tr><th>{}</th><td>{}</td></tr>", escape(name), escape(about).replace('\n', "<br>"))
+    };
+    let rows = page.algorithms.iter().map(row).collect::<String>();
+    format!(
+        "<section><h2>Algorithms</h2><p class=\"note\">What they declare. Promises hold on the network of their family, which is not \
+         that of these scenarios; the testing kit measures them.</p><table>{rows}</table></section>\n"
+    )
 }
 
 fn definitions() -> String {

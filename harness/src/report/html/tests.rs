@@ -5,6 +5,7 @@ fn page(title: &str, description: &str) -> Page {
     Page {
         title: title.into(),
         version: "0.1.0".into(),
+        algorithms: vec![("dctcp".into(), "datacentre; RFC 8257\nneeds ECN\npromises utilisation < 1".into())],
         configuration: vec![("suite".into(), "quick".into()), ("seeds".into(), "1 to 10".into())],
         scenarios: vec![ScenarioNote {
             name: "lte".into(),
@@ -84,4 +85,10 @@ fn the_same_results_give_the_same_page() {
 fn no_results_are_a_page_too() {
     let text = to_html(&page("t", "d"), &Table::default(), &[]);
     assert!(text.ends_with("</html>\n"));
+}
+
+#[test]
+fn the_page_says_what_algorithms_declare() {
+    let page = html(&page("quick", "a link"), &records(&["lte"], 1));
+    assert!(page.contains("<th>dctcp</th><td>datacentre; RFC 8257<br>needs ECN<br>promises utilisation &lt; 1</td>"), "{page}");
 }
