@@ -112,7 +112,9 @@ fn help_and_version_are_good_and_go_to_stdout() {
 fn every_list_has_entries_and_is_also_json() {
     let scratch = Scratch::new();
     for what in ["algos", "suites", "scenarios", "topologies", "workloads", "balancers", "traces"] {
-        let lines = stdout(&run(&scratch, &["list", what])).lines().count();
+        // What is said below an entry is indented.
+        let listed = stdout(&run(&scratch, &["list", what]));
+        let lines = listed.lines().filter(|line| !line.starts_with(' ')).count();
         let json: serde_json::Value = serde_json::from_str(&stdout(&run(&scratch, &["list", what, "--json"]))).unwrap();
         assert!(lines >= 2, "{what}");
         assert_eq!(json.as_array().unwrap().len(), lines, "{what}");
@@ -185,7 +187,8 @@ fn algorithms_are_listed_with_family_needs_source_and_promises() {
     for expected in ["datacentre; RFC 8257", "needs ECN", "promises utilisation at least", "control; ours"] {
         assert!(listed.contains(expected), "no {expected:?} in\n{listed}");
     }
-    let json: serde_json::Value = serde_json::from_str(&stdout(&run(&scratch, &["list", "algos", "dctcp", "--json"]))).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&stdout(&run(&scratch, &["list", "algos", "dctcp", "--json"]))).unwrap();
     assert_eq!(json[0]["family"], "datacentre");
     assert_eq!(json[0]["needs"][0], "ECN");
     assert!(json[0]["promises"]["utilisation"].is_number(), "{json}");
@@ -194,7 +197,8 @@ fn algorithms_are_listed_with_family_needs_source_and_promises() {
 #[test]
 fn a_family_takes_part_as_a_whole() {
     let scratch = Scratch::new();
-    let output = run(&scratch, &["shootout", "wan-shallow", "--algos", "control,cubic,control", "--seeds", "1", "--out", "out"]);
+    let output =
+        run(&scratch, &["shootout", "wan-shallow", "--algos", "control,cubic,control", "--seeds", "1", "--out", "out"]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let report = std::fs::read_to_string(scratch.path("out/report.html")).unwrap();
     for name in ["fixed-rate", "fixed-window", "cubic"] {

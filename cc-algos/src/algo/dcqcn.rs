@@ -317,7 +317,7 @@ pub(super) fn algorithm() -> Algorithm {
             .needing(Need::CongestionNotification)
             .min_window(1.0)
             .reductions(Reductions::Unbounded)
-            .utilisation(0.8)
+            .utilisation(0.65)
             .fairness(0.8),
     )
     .with_params(all_params())

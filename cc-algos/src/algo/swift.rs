@@ -290,8 +290,7 @@ fn declaration(default: &SwiftParams) -> Declaration {
         .min_window(default.min_window)
         .max_window(default.max_window)
         .utilisation(0.95)
-        .queueing_delay(2.0)
-        .fairness(0.9)
+        .queueing_delay(1.0)
 }
 
 fn params(args: &Args) -> SwiftParams {

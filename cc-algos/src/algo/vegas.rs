@@ -283,7 +283,7 @@ fn declaration(default: &VegasParams) -> Declaration {
         .reductions(Reductions::Unbounded)
         .utilisation(0.95)
         .queueing_delay(0.5)
-        .fairness(0.8)
+        .fairness(0.7)
         .most_share_against_cubic(0.5)
 }
 

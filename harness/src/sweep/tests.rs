@@ -27,7 +27,8 @@ fn sweep(seeds: u32, shard: &str) -> Sweep {
 }
 
 fn manifest(sweep: &Sweep) -> Manifest {
-    let metadata = Metadata { command: vec!["shootout".into()], started_unix_s: 1, shard: "1/1".into(), declared: Vec::new() };
+    let metadata =
+        Metadata { command: vec!["shootout".into()], started_unix_s: 1, shard: "1/1".into(), declared: Vec::new() };
     Manifest::new(Recipe::of("test", sweep, Some("newreno".into())), metadata)
 }
 

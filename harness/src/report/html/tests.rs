@@ -90,5 +90,8 @@ fn no_results_are_a_page_too() {
 #[test]
 fn the_page_says_what_algorithms_declare() {
     let page = html(&page("quick", "a link"), &records(&["lte"], 1));
-    assert!(page.contains("<th>dctcp</th><td>datacentre; RFC 8257<br>needs ECN<br>promises utilisation &lt; 1</td>"), "{page}");
+    assert!(
+        page.contains("<th>dctcp</th><td>datacentre; RFC 8257<br>needs ECN<br>promises utilisation &lt; 1</td>"),
+        "{page}"
+    );
 }
