@@ -17,12 +17,17 @@
 //! | `poseidon` | [`poseidon`] | Wang et al., NSDI'23 |
 //! | `dcqcn` | [`dcqcn`] | DCQCN, SIGCOMM'15 |
 //! | `mprdma` | [`mprdma`] | MP-RDMA, NSDI'18 |
+//! | `bbr` | [`bbr`] | Cardwell et al., ACM Queue 2016; Linux `tcp_bbr.c` |
+//! | `bbr3` | [`bbr3`] | draft-ietf-ccwg-bbr |
 //!
 //! Parts that several laws share, and that laws of other crates may use too: [`recovery`] (one reduction a round trip,
 //! and the undoing of spurious ones), [`window`] (Reno's window), [`hystart`] (HyStart++), [`fabric`] (a window in
 //! fractions of a byte for laws of the datacentre), [`power`] (PowerTCP, however power is measured), [`fractional`]
-//! (a window that moves by fractions of a byte) and [`reaction_point`] (the rate of QCN and DCQCN).
+//! (a window that moves by fractions of a byte), [`reaction_point`] (the rate of QCN and DCQCN) and, of model-based laws,
+//! [`sample`] (what an acknowledgement says), [`pacing`] (at a bandwidth), [`probe_rtt`] and [`random`].
 
+pub mod bbr;
+pub mod bbr3;
 pub mod cubic;
 pub mod dcqcn;
 pub mod dctcp;
@@ -34,17 +39,23 @@ pub mod hpcc;
 pub mod hystart;
 pub mod mprdma;
 pub mod newreno;
+pub mod pacing;
 pub mod poseidon;
 pub mod power;
 pub mod powertcp;
+pub mod probe_rtt;
+pub mod random;
 pub mod reaction_point;
 pub mod recovery;
+pub mod sample;
 pub mod swift;
 pub mod theta_powertcp;
 pub mod timely;
 pub mod vegas;
 pub mod window;
 
+pub use bbr::{Bbr, BbrParams};
+pub use bbr3::{Bbr3, Bbr3Params};
 pub use cubic::{Cubic, CubicParams};
 pub use dcqcn::{Dcqcn, DcqcnParams};
 pub use dctcp::{Dctcp, DctcpParams};
@@ -80,6 +91,8 @@ pub fn all() -> Vec<Algorithm> {
         poseidon::algorithm(),
         dcqcn::algorithm(),
         mprdma::algorithm(),
+        bbr::algorithm(),
+        bbr3::algorithm(),
     ]
 }
 

@@ -10,7 +10,7 @@
 //! A reduction proves spurious once every packet that was declared lost since it began has been acknowledged after all,
 //! unless a mark or a loss restored by coding confirmed the congestion.
 
-use crate::controller::{Feedback, Flight, PacketRecord};
+use crate::controller::{Cause, Feedback, Flight, PacketRecord};
 use crate::signal::Ecn;
 use crate::units::Timestamp;
 
@@ -157,6 +157,38 @@ impl Recovery {
     /// No reduction covers anything any more, as on a new path.
     pub fn forget(&mut self) {
         *self = Self::default();
+    }
+}
+
+/// Whether a batch is what TCP calls a retransmission time-out: persistent congestion (RFC 9002, section 7.6), or a timer
+/// that declared packets lost. A probe time-out declares nothing lost and is none.
+pub fn is_retransmission_timeout(feedback: &Feedback<'_>) -> bool {
+    feedback.persistent_congestion.is_some()
+        || (matches!(feedback.cause, Cause::Timeout { .. }) && !feedback.newly_lost.is_zero())
+}
+
+/// The recovery after a retransmission time-out: it ends once as much has been delivered as was missing, which is when TCP
+/// has repaired what it took for lost.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TimeoutRecovery {
+    until: Option<u64>,
+}
+
+impl TimeoutRecovery {
+    /// A time-out: the recovery lasts until as much has been delivered as was in flight.
+    pub fn begin(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
+        let missing = feedback.prior_in_flight.max(feedback.newly_lost.bytes);
+        self.until = Some(flight.delivered.saturating_add(missing));
+    }
+
+    /// Whether it lasts.
+    pub const fn is_running(&self) -> bool {
+        self.until.is_some()
+    }
+
+    /// `delivered` bytes have been delivered in all.
+    pub fn on_delivered(&mut self, delivered: u64) {
+        self.until = self.until.filter(|until| delivered < *until);
     }
 }
 

@@ -17,6 +17,15 @@ use crate::units::Span;
 /// Bytes of a packet by which RFC 9002, section 7.2, caps the initial window: 14 720 B / 10.
 const INITIAL_WINDOW_PACKET: u64 = 1_472;
 
+/// The window that a flow of `packets` packets of at most `mtu` bytes starts with: as many packets, capped as RFC 9002,
+/// section 7.2, caps ten of them.
+pub const fn initial_window(packets: u64, mtu: u64) -> u64 {
+    let (least, most) = (mtu.saturating_mul(2), packets.saturating_mul(INITIAL_WINDOW_PACKET));
+    let cap = if most > least { most } else { least };
+    let window = packets.saturating_mul(mtu);
+    if window < cap { window } else { cap }
+}
+
 /// Growth steps taken on one batch. A batch acknowledges what was in flight, a few windows at most; the bound only keeps
 /// absurd byte counts from costing time.
 const MAX_STEPS: u32 = 1_024;
@@ -72,9 +81,7 @@ impl RenoWindow {
 
     /// The window to start with.
     pub fn initial(&self) -> u64 {
-        let Sizes { initial, .. } = self.sizes;
-        let cap = initial.saturating_mul(INITIAL_WINDOW_PACKET).max(self.mtu.saturating_mul(2));
-        initial.saturating_mul(self.mtu).min(cap).max(self.min())
+        initial_window(self.sizes.initial, self.mtu).max(self.min())
     }
 
     /// The window never to go below.

@@ -5,16 +5,25 @@
 //! * [`windowed`]: the largest or smallest value of a sliding window in three samples;
 //! * [`round`]: round trips, counted by what was acknowledged;
 //! * [`hops`]: in-band telemetry, from one acknowledgement to the next;
-//! * [`pipe`]: base RTT and bandwidth-delay product of a path.
+//! * [`pipe`]: base RTT and bandwidth-delay product of a path;
+//! * [`aged`]: a smallest delay that is renewed when it is too old;
+//! * [`aggregation`]: bytes acknowledged in bursts (draft-ietf-ccwg-bbr, section "BBR.extra_acked");
+//! * [`full_pipe`]: whether a flow that accelerates has filled the pipe.
 
+pub mod aged;
+pub mod aggregation;
 pub mod delivery;
+pub mod full_pipe;
 pub mod hops;
 pub mod pipe;
 pub mod round;
 pub mod rtt;
 pub mod windowed;
 
+pub use aged::AgedMin;
+pub use aggregation::AckAggregation;
 pub use delivery::DeliveryEstimator;
+pub use full_pipe::FullPipe;
 pub use hops::{HopChange, HopMeter};
 pub use pipe::Pipe;
 pub use round::RoundCounter;

@@ -125,6 +125,11 @@ macro_rules! windowed {
                 Self { best: Best { window, samples: None } }
             }
 
+            /// The window has another length from the next sample on.
+            pub const fn set_window(&mut self, window: K::Length) {
+                self.best.window = window;
+            }
+
             /// Takes a sample and gives the new result. Keys must not go backwards.
             pub fn update(&mut self, at: K, value: V) -> V {
                 self.best.update(at, value, $better)

@@ -1,0 +1,139 @@
+//! The long-term bandwidth: the rate that a token-bucket policer lets through (`bbr_lt_bw_sampling`; Flach et al.,
+//! SIGCOMM'16).
+//!
+//! An interval begins with a loss, lasts from 4 to 16 rounds and ends with a loss. If more than a fifth was lost in two
+//! intervals that delivered at about the same rate, that rate is the policer's, and the flow keeps to it for 48 rounds.
+
+use super::{Ack, Bbr, State};
+use crate::controller::Flight;
+use crate::units::{Rate, Span, Timestamp};
+
+/// Rounds that an interval lasts at least (`bbr_lt_intvl_min_rtts`), and at most four times as many.
+const LEAST_ROUNDS: u64 = 4;
+const MOST_ROUNDS: u64 = 4 * LEAST_ROUNDS;
+
+/// Lost per delivered: 50/256 (`bbr_lt_loss_thresh`).
+const LOSS_THRESHOLD: f64 = 50.0 / 256.0;
+
+/// Two rates are about the same if they differ by an eighth (`bbr_lt_bw_ratio`) or 4 kb/s (`bbr_lt_bw_diff`) at most.
+const SAME_RATIO: u64 = 8;
+const SAME_RATE: Rate = Rate::from_kbps(4);
+
+/// Rounds for which the rate is kept to (`bbr_lt_bw_max_rtts`).
+const KEPT_ROUNDS: u64 = 48;
+
+/// An interval that began.
+#[derive(Clone, Copy, Debug)]
+struct Interval {
+    began: Timestamp,
+    delivered: u64,
+    lost: u64,
+    rounds: u64,
+}
+
+impl Interval {
+    const fn new(now: Timestamp, flight: &Flight<'_>) -> Self {
+        Self { began: now, delivered: flight.delivered, lost: flight.lost, rounds: 0 }
+    }
+
+    /// The rate delivered until now, if it lost enough.
+    fn rate(&self, now: Timestamp, flight: &Flight<'_>) -> Option<Rate> {
+        let delivered = flight.delivered.saturating_sub(self.delivered);
+        let lost = flight.lost.saturating_sub(self.lost);
+        let elapsed = now.saturating_since(self.began);
+        let is_lossy = delivered > 0 && lost as f64 >= delivered as f64 * LOSS_THRESHOLD;
+        Rate::from_bytes_in(delivered, elapsed).filter(|_| is_lossy && elapsed >= Span::from_millis(1))
+    }
+}
+
+/// What is known of a policer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Policer {
+    interval: Option<Interval>,
+    /// The rate of the lossy interval before.
+    candidate: Option<Rate>,
+    /// The rate in use, and for how many rounds.
+    kept: Option<(Rate, u64)>,
+}
+
+impl Policer {
+    /// The rate to keep to.
+    pub(super) const fn rate(&self) -> Option<Rate> {
+        match self.kept {
+            Some((rate, _)) => Some(rate),
+            None => None,
+        }
+    }
+
+    /// Nothing is known any more.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Something was lost. Until the first loss a policer spends its tokens, so only then does an interval begin.
+    pub(super) fn on_loss(&mut self, now: Timestamp, flight: &Flight<'_>) {
+        if self.kept.is_none() {
+            self.interval.get_or_insert(Interval::new(now, flight));
+        }
+    }
+
+    /// Another round at the policer's rate. True if it was the last.
+    fn end_round(&mut self) -> bool {
+        let Some((_, rounds)) = &mut self.kept else { return false };
+        *rounds += 1;
+        *rounds >= KEPT_ROUNDS
+    }
+
+    /// An interval ended that delivered at `rate` and lost enough.
+    fn conclude(&mut self, rate: Rate, begin: Interval) {
+        let is_same = |candidate: &Rate| {
+            let apart = Rate::from_bps(candidate.as_bps().abs_diff(rate.as_bps()));
+            apart <= candidate.mul_div(1, SAME_RATIO) || apart <= SAME_RATE
+        };
+        match self.candidate.filter(is_same) {
+            Some(candidate) => {
+                let mean = candidate.as_bps().midpoint(rate.as_bps());
+                *self = Self { kept: Some((Rate::from_bps(mean), 0)), ..Self::default() };
+            }
+            None => {
+                self.candidate = Some(rate);
+                self.interval = Some(begin);
+            }
+        }
+    }
+}
+
+impl Bbr {
+    /// `bbr_lt_bw_sampling`.
+    pub(super) fn look_for_policer(&mut self, ack: &Ack<'_>) {
+        if !self.params.policer {
+            return;
+        }
+        if self.policer.rate().is_some() {
+            let in_probe_bw = matches!(self.state, State::ProbeBw { .. });
+            if in_probe_bw && ack.round_start && self.policer.end_round() {
+                self.policer.forget();
+                self.enter_probe_bw(ack.sample.now);
+            }
+            return;
+        }
+        let now = ack.sample.now;
+        let lost = self.has_losses(ack.feedback);
+        if lost {
+            self.policer.on_loss(now, ack.flight);
+        }
+        let Some(interval) = &mut self.policer.interval else { return };
+        if ack.limited {
+            self.policer.forget();
+            return;
+        }
+        interval.rounds += u64::from(ack.round_start);
+        if interval.rounds > MOST_ROUNDS {
+            self.policer.forget();
+        } else if interval.rounds >= LEAST_ROUNDS && lost {
+            if let Some(rate) = interval.rate(now, ack.flight) {
+                self.policer.conclude(rate, Interval::new(now, ack.flight));
+            }
+        }
+    }
+}
