@@ -32,12 +32,13 @@
 //! | units | packets of one MSS, gains in 1/256 | bytes, gains in 1/1000 |
 //! | packets that the pacer holds | in flight already, so their share is taken off | not in flight before they leave |
 //! | growth of `cwnd` | on every acknowledgement | not while application or receiver held the sender back (RFC 9002, 7.8) |
-//! | recovery | until all of a window is acknowledged | until something sent in it is acknowledged (RFC 9002, section 7.3.2) |
-//! | retransmission time-out | TCP's | persistent congestion, or a timer that declares losses; recovery ends once as much was delivered as was missing |
+//! | recovery | until what was in flight when it began is acknowledged, repairs included | until a round trip without losses, as in Chromium's QUIC |
+//! | retransmission time-out | TCP's | persistent congestion, or a timer that declares losses; the round trip follows once as much was delivered as was missing |
 //! | `extra_acked` | the largest of 5 to 10 rounds, in two slots | the largest of 10 rounds |
 //! | an RTT of a delayed ACK | does not replace a `min_rtt` that is too old | does: engines report ACK delays of any size |
 //! | ECN | ignores marks | asks for drops |
 //! | losses that coding restored | unknown | count as losses (RFC 9265, section 4) |
+//! | rate before any bandwidth is measured | 1 % below gain x window / RTT | gain x window / RTT |
 //! | no bandwidth to speak of | pacing rate 0 | four packets in ten seconds |
 
 mod control;
@@ -50,7 +51,7 @@ use super::newreno::packets;
 use super::pacing::{Gain, ModelPacing};
 use super::probe_rtt::{Dip, OwnLimit};
 use super::random::SplitMix64;
-use super::recovery::{Recovery, TimeoutRecovery, Verdict, is_retransmission_timeout};
+use super::recovery::{Recovery, Verdict, is_retransmission_timeout};
 use super::sample::{AckSample, ends_silence};
 use super::window::initial_window;
 use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, PacketTag, Sent, Setup};
@@ -135,6 +136,31 @@ enum State {
     ProbeRtt,
 }
 
+/// How far the repair of losses has come. It is over with the acknowledgement, in a batch without losses, of a packet sent
+/// when `from` bytes had been delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repair {
+    /// There is nothing to repair.
+    None,
+    /// Losses were found, and nothing has been acknowledged since.
+    Begun { from: u64 },
+    /// The first round trip: as much leaves as arrives.
+    Conserving { from: u64 },
+    /// The window grows back.
+    Growing { from: u64 },
+}
+
+impl Repair {
+    /// More losses were found, with `delivered` bytes delivered in all.
+    const fn extend(self, delivered: u64) -> Self {
+        match self {
+            Self::None | Self::Begun { .. } => Self::Begun { from: delivered },
+            Self::Conserving { .. } => Self::Conserving { from: delivered },
+            Self::Growing { from } => Self::Growing { from: if from > delivered { from } else { delivered } },
+        }
+    }
+}
+
 /// The parameters that are factors.
 #[derive(Clone, Copy, Debug)]
 struct Gains {
@@ -163,11 +189,7 @@ pub struct Bbr {
     /// Nothing was acknowledged since sending resumed after silence.
     idle_restart: bool,
     recovery: Recovery,
-    timeout: TimeoutRecovery,
-    /// Whether a recovery ran when the acknowledgement before came.
-    was_recovering: bool,
-    /// In the first round of a recovery: as much leaves as arrives.
-    conserving: bool,
+    repair: Repair,
     pacing: ModelPacing,
     window: u64,
     /// The window before recovery or ProbeRTT cut it.
@@ -229,9 +251,7 @@ impl Bbr {
             own_limit: OwnLimit::default(),
             idle_restart: false,
             recovery: Recovery::default(),
-            timeout: TimeoutRecovery::default(),
-            was_recovering: false,
-            conserving: false,
+            repair: Repair::None,
             pacing: ModelPacing::new(window, rtt, gains.startup),
             window: window.max(mtu.saturating_mul(MIN_PACKETS)),
             prior_window: 0,
@@ -246,13 +266,9 @@ impl Bbr {
         *self = Self { random, ..Self::begin(self.params.clone(), self.mtu, None, now) };
     }
 
-    const fn in_recovery(&self) -> bool {
-        self.recovery.is_running() || self.timeout.is_running()
-    }
-
     /// `bbr_save_cwnd`.
     fn save_window(&mut self) {
-        let is_whole = !self.was_recovering && self.state != State::ProbeRtt;
+        let is_whole = self.repair == Repair::None && self.state != State::ProbeRtt;
         self.prior_window = if is_whole { self.window } else { self.prior_window.max(self.window) };
     }
 
@@ -262,8 +278,7 @@ impl Bbr {
 
     /// All losses of a recovery were spurious (`bbr_undo_cwnd`).
     fn undo(&mut self) {
-        self.timeout = TimeoutRecovery::default();
-        self.conserving = false;
+        self.repair = Repair::None;
         self.restore_window();
         if !self.full_pipe.is_full() {
             self.full_pipe = FullPipe::default();
@@ -287,17 +302,19 @@ impl Controller for Bbr {
             self.gains.startup,
         );
         let timed_out = is_retransmission_timeout(feedback);
-        match self.recovery.judge(feedback, flight) {
-            Some(Verdict::Reduce(_)) => self.save_window(),
-            Some(Verdict::Undo) => self.undo(),
-            None if timed_out => self.save_window(),
-            None => {}
+        if self.recovery.judge(feedback, flight) == Some(Verdict::Undo) {
+            self.undo();
+        }
+        if self.has_losses(feedback) {
+            if self.repair == Repair::None {
+                self.save_window();
+            }
+            self.repair = self.repair.extend(flight.delivered);
         }
         if let Some(sample) = AckSample::of(feedback, flight) {
-            self.update_model(sample, feedback, flight);
-            self.timeout.on_delivered(flight.delivered);
+            let ack = self.update_model(sample, feedback, flight);
             self.pace(self.pacing_gain());
-            self.set_window(feedback, flight, sample.newly_acked);
+            self.set_window(&ack);
         }
         if timed_out {
             self.on_retransmission_timeout(feedback, flight);
@@ -396,7 +413,15 @@ pub(super) fn algorithm() -> Algorithm {
 
 /// The smallest window is a packet: after a retransmission time-out one may leave, until something is acknowledged.
 fn declaration() -> Declaration {
-    Declaration::new(Family::WideArea).min_window(1.0).reductions(Reductions::Unbounded)
+    Declaration::new(Family::WideArea)
+        .min_window(1.0)
+        .reductions(Reductions::Unbounded)
+        .utilisation(0.9)
+        .queueing_delay(0.5)
+        .least_share_against_cubic(0.3)
+        .loss_tolerance(0.1)
+        .reaction_to_drop_rtts(150)
+        .reaction_to_rise_rtts(100)
 }
 
 fn params(args: &Args) -> BbrParams {

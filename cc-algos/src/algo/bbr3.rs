@@ -45,6 +45,7 @@
 //! | ProbeRTT's mark of limited samples | at the sampler | kept by the law: the engine's mark is the application's alone |
 //! | idle restart | before any packet that leaves an empty flight | the same, but its pacing rate needs a pause longer than a probe timeout to take effect, when the engine announces it |
 //! | retransmission time-out | TCP's | persistent congestion, or a timer that declares losses; recovery ends once as much was delivered as was missing |
+//! | what undoing restores | as it was at the first loss of the newest round; after a probe that went too high, as it was after that | as it was when recovery began |
 //! | discontiguous ranges of lost data | of sequence numbers | of packet numbers; each mark is one |
 //! | `send_quantum` | 64 KB | 65 536 bytes |
 //! | no bandwidth to speak of | pacing rate 0 | four packets in ten seconds |
@@ -375,7 +376,16 @@ pub(super) fn algorithm() -> Algorithm {
 
 /// The smallest window is a packet: after a retransmission time-out one may leave, until something is acknowledged.
 fn declaration() -> Declaration {
-    Declaration::new(Family::WideArea).min_window(1.0).reductions(Reductions::Unbounded)
+    Declaration::new(Family::WideArea)
+        .min_window(1.0)
+        .reductions(Reductions::Unbounded)
+        .utilisation(0.9)
+        .queueing_delay(0.5)
+        .fairness(0.7)
+        .least_share_against_cubic(0.25)
+        .most_share_against_cubic(0.9)
+        .loss_tolerance(0.01)
+        .reaction_to_rise_rtts(200)
 }
 
 fn params(args: &Args) -> Bbr3Params {

@@ -2,7 +2,7 @@
 
 use super::super::pacing::Gain;
 use super::super::window::initial_window;
-use super::{Bbr, MIN_PACKETS, State};
+use super::{Ack, Bbr, MIN_PACKETS, Repair, State};
 use crate::controller::{Feedback, Flight};
 use crate::units::{Rate, Span};
 
@@ -71,15 +71,17 @@ impl Bbr {
         self.aggregation.extra_acked().min(self.bw().bytes_in(MOST_AGGREGATION))
     }
 
-    /// `bbr_set_cwnd`, after an acknowledgement of `acked` bytes.
-    pub(super) fn set_window(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>, acked: u64) {
-        if !self.conserves(feedback, flight, acked) {
+    /// `bbr_set_cwnd`.
+    pub(super) fn set_window(&mut self, ack: &Ack<'_>) {
+        let acked = ack.sample.newly_acked;
+        if !self.repairs(ack) {
             let volume = self.bdp_of(self.bw(), self.cwnd_gain()).saturating_add(self.aggregation_allowance());
             let target = self.inflight(volume);
-            let grown = if flight.limit.allows_growth() { self.window.saturating_add(acked) } else { self.window };
+            let grown = if ack.flight.limit.allows_growth() { self.window.saturating_add(acked) } else { self.window };
+            let initial = initial_window(self.params.initial_window, self.mtu);
             if self.full_pipe.is_full() {
                 self.window = grown.min(target);
-            } else if self.window < target || flight.delivered < initial_window(self.params.initial_window, self.mtu) {
+            } else if self.window < target || ack.flight.delivered < initial {
                 self.window = grown;
             }
             self.window = self.window.max(self.min_window());
@@ -91,31 +93,41 @@ impl Bbr {
 
     /// `bbr_set_cwnd_to_recover_or_restore`. True in the first round of a recovery, where the window follows what is in
     /// flight.
-    fn conserves(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>, acked: u64) -> bool {
-        let is_recovering = self.in_recovery();
-        let was_recovering = core::mem::replace(&mut self.was_recovering, is_recovering);
-        let lost = feedback.newly_lost.bytes.saturating_add(feedback.recovered.bytes);
+    fn repairs(&mut self, ack: &Ack<'_>) -> bool {
+        let lost = ack.feedback.newly_lost.bytes.saturating_add(ack.feedback.recovered.bytes);
+        let conserved = ack.flight.bytes.saturating_add(ack.sample.newly_acked).max(self.mtu);
         self.window = self.window.saturating_sub(lost).max(self.mtu);
-        let conserved = flight.bytes.saturating_add(acked);
-        if self.recovery.is_running() && !was_recovering {
-            self.conserving = true;
-            self.rounds.restart(flight.delivered);
-            self.window = conserved;
-        } else if was_recovering && !is_recovering {
-            self.conserving = false;
-            self.restore_window();
+        match self.repair {
+            Repair::None => return false,
+            Repair::Begun { from } => {
+                self.repair = Repair::Conserving { from };
+                self.rounds.restart(ack.flight.delivered);
+                self.window = conserved;
+            }
+            Repair::Conserving { from } | Repair::Growing { from }
+                if lost == 0 && ack.sample.at_send.delivered >= from =>
+            {
+                self.repair = Repair::None;
+                self.restore_window();
+            }
+            Repair::Conserving { from } if ack.round_start => self.repair = Repair::Growing { from },
+            Repair::Conserving { .. } | Repair::Growing { .. } => {}
         }
-        if self.conserving {
-            self.window = self.window.max(conserved).max(self.mtu);
+        let conserves = matches!(self.repair, Repair::Conserving { .. });
+        if conserves {
+            self.window = self.window.max(conserved);
         }
-        self.conserving
+        conserves
     }
 
     /// A time-out: one packet may leave (`tcp_enter_loss`), the plateau is looked for anew and the policer learns of a loss
     /// (`bbr_set_state`).
     pub(super) fn on_retransmission_timeout(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
-        self.timeout.begin(feedback, flight);
-        self.conserving = false;
+        if self.repair == Repair::None {
+            self.save_window();
+        }
+        let missing = feedback.prior_in_flight.max(feedback.newly_lost.bytes);
+        self.repair = Repair::Growing { from: flight.delivered.saturating_add(missing) };
         if self.params.policer {
             self.policer.on_loss(feedback.now, flight);
         }

@@ -36,11 +36,13 @@ impl Bbr {
     }
 
     /// `bbr_update_model`.
-    pub(super) fn update_model(&mut self, sample: AckSample, feedback: &Feedback<'_>, flight: &Flight<'_>) {
+    pub(super) fn update_model<'a>(
+        &mut self,
+        sample: AckSample,
+        feedback: &'a Feedback<'a>,
+        flight: &'a Flight<'a>,
+    ) -> Ack<'a> {
         let round_start = self.rounds.on_acked(sample.at_send.delivered, flight.delivered);
-        if round_start {
-            self.conserving = false;
-        }
         let limited = self.own_limit.is_limited(&sample.at_send);
         let ack = Ack { sample, feedback, flight, round_start, limited };
         self.look_for_policer(&ack);
@@ -50,6 +52,7 @@ impl Bbr {
         self.check_full_pipe(&ack);
         self.check_drain(&ack);
         self.update_min_rtt(&ack);
+        ack
     }
 
     /// `bbr_update_bw`: an application-limited rate counts only if it is no smaller than all.

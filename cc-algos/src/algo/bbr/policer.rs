@@ -130,10 +130,53 @@ impl Bbr {
         interval.rounds += u64::from(ack.round_start);
         if interval.rounds > MOST_ROUNDS {
             self.policer.forget();
-        } else if interval.rounds >= LEAST_ROUNDS && lost {
-            if let Some(rate) = interval.rate(now, ack.flight) {
-                self.policer.conclude(rate, Interval::new(now, ack.flight));
-            }
+        } else if interval.rounds >= LEAST_ROUNDS
+            && lost
+            && let Some(rate) = interval.rate(now, ack.flight)
+        {
+            self.policer.conclude(rate, Interval::new(now, ack.flight));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval() -> Interval {
+        Interval::new(Timestamp::ZERO, &Flight::idle(1_000))
+    }
+
+    #[test]
+    fn two_intervals_within_an_eighth_or_4_kbps_of_each_other_make_a_policer() {
+        let cases =
+            [(8_000, 9_000, true), (8_000, 9_001, false), (8_000, 7_000, true), (10, 14, true), (10, 15, false)];
+        for (first, second, same) in cases {
+            let mut policer = Policer::default();
+            policer.conclude(Rate::from_kbps(first), interval());
+            assert_eq!(policer.rate(), None, "one interval says nothing");
+            policer.conclude(Rate::from_kbps(second), interval());
+            let mean = Rate::from_bps(500 * (first + second));
+            assert_eq!(policer.rate(), same.then_some(mean), "{first} and {second} kb/s");
+        }
+    }
+
+    #[test]
+    fn an_interval_counts_if_it_lost_a_fifth_of_what_it_delivered() {
+        let at = |millis| Timestamp::ZERO + Span::from_millis(millis);
+        let mut flight = Flight::idle(1_000);
+        (flight.delivered, flight.lost) = (256_000, 50_000);
+        assert_eq!(interval().rate(at(256), &flight), Some(Rate::from_mbps(8)));
+        flight.lost = 49_999;
+        assert_eq!(interval().rate(at(256), &flight), None);
+        flight.lost = 256_000;
+        assert_eq!(interval().rate(Timestamp::from_nanos(999_999), &flight), None, "too short to tell");
+    }
+
+    #[test]
+    fn a_policer_is_given_up_after_48_rounds() {
+        let mut policer = Policer { kept: Some((Rate::from_mbps(8), 0)), ..Policer::default() };
+        assert!((1..KEPT_ROUNDS).all(|_| !policer.end_round()));
+        assert!(policer.end_round());
     }
 }

@@ -17,7 +17,7 @@ use crate::units::{Rate, Timestamp, round_to_u64};
 pub(super) struct LossRound {
     /// Bytes delivered when it ends.
     end: u64,
-    has_loss: bool,
+    pub(super) has_loss: bool,
     bw_latest: Rate,
     inflight_latest: u64,
     /// Bytes marked, or restored by coding, so far.
@@ -189,7 +189,7 @@ impl Bbr3 {
 
     /// The draft's `InflightAtLoss`: what was in flight with the prefix of a packet of `bytes` at which losses crossed the
     /// threshold. Losses before it may have crossed it already; then nothing of the packet fitted.
-    fn inflight_at_loss(&self, in_flight: u64, lost: u64, bytes: u64) -> u64 {
+    pub(super) fn inflight_at_loss(&self, in_flight: u64, lost: u64, bytes: u64) -> u64 {
         let before = in_flight.saturating_sub(bytes);
         let lost_before = lost.saturating_sub(bytes);
         let threshold = self.params.loss_threshold;

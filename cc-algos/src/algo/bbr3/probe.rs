@@ -18,8 +18,8 @@ const MOST_UP_ROUNDS: u32 = 30;
 
 /// How the previous probe ended, as the next one needs to know (section "Precautionary Bandwidth Probing").
 #[derive(Clone, Copy, Debug, Default)]
-struct Previous {
-    too_high: bool,
+pub(super) struct Previous {
+    pub(super) too_high: bool,
     precautionary: bool,
 }
 
@@ -31,15 +31,15 @@ pub(super) struct Probe {
     stopping: bool,
     /// Whether losses found now tell of a probe (the draft's `is_bw_probe_sample`).
     pub(super) judges_losses: bool,
-    previous: Previous,
+    pub(super) previous: Previous,
     /// When the cycle began, and how long it waits for its probe.
     cycle_began: Timestamp,
-    wait: Span,
+    pub(super) wait: Span,
     rounds_since_up: u64,
     up_rounds: u32,
     up_acked: u64,
     /// Bytes to be acknowledged for each packet by which the long-term bound grows.
-    acked_per_increment: Option<u64>,
+    pub(super) acked_per_increment: Option<u64>,
 }
 
 impl Probe {
@@ -117,15 +117,14 @@ impl Bbr3 {
             return;
         }
         self.raise_longterm(ack);
+        let goes_down = self.state == State::Up && self.is_time_to_go_down(ack);
         match self.state {
             State::Down | State::Cruise if self.is_time_to_probe(ack.sample.now) => self.start_refill(ack.flight),
             State::Down if self.is_time_to_cruise(ack.flight) => self.start_cruise(),
             State::Refill if ack.round_start => self.start_up(ack),
-            State::Up => {
-                if self.is_time_to_go_down(ack) {
-                    self.probe.previous.too_high = false;
-                    self.start_down(ack.sample.now, ack.flight);
-                }
+            State::Up if goes_down => {
+                self.probe.previous.too_high = false;
+                self.start_down(ack.sample.now, ack.flight);
             }
             _ => {}
         }
@@ -187,7 +186,7 @@ impl Bbr3 {
     }
 
     /// The draft's `RaiseInflightLongtermSlope`: the bound grows by 1, 2, 4, ... packets a round.
-    fn raise_growth(&mut self) {
+    pub(super) fn raise_growth(&mut self) {
         let increments = 1 << self.probe.up_rounds;
         self.probe.up_rounds = (self.probe.up_rounds + 1).min(MOST_UP_ROUNDS);
         self.probe.acked_per_increment = Some((self.window / increments).max(self.mtu));

@@ -1,0 +1,4 @@
+//! Controllers in closed loop: the behaviour that their papers are known for.
+
+mod bbr;
+mod bbr3;
