@@ -12,9 +12,9 @@
 //!
 //! | parameter | origin |
 //! |---|---|
-//! | data capacity | NDP (Handley et al., SIGCOMM 2017, section 3): eight packets; a BDP where windows are controlled, as uet-htsim has it |
+//! | data capacity | the caller's: NDP (Handley et al., SIGCOMM 2017, section 3) is made for a few packets, laws of windows need a BDP |
 //! | control capacity | csg-htsim, `compositequeue.cpp`: twice that of data |
-//! | scheduler | NDP: ten headers for each data packet; strict in csg-htsim today |
+//! | scheduler | NDP, as its authors' simulator has it: ten headers for each data packet; strict in csg-htsim today |
 //! | victim | csg-htsim and NDP: arriving or newest, at even odds, which breaks up the phases of synchronised senders; switches: arriving |
 //! | marking | uet-htsim: a ramp from 20 % to 80 % of a BDP, at dequeue, by data alone |
 //!

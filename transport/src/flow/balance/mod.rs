@@ -144,7 +144,8 @@ mod tests {
         let mut work = Workspace::<()>::new();
         work.acked = vec![packet(1, Some(Ecn::Ect0)), packet(2, Some(Ecn::Ce)), packet(3, None)];
         work.lost = vec![packet(4, None)];
-        for (cause, lost) in [(Cause::Ack, Verdict::Nack), (Cause::Timeout { consecutive: 1 }, Verdict::Timeout)] {
+        let timeout = Cause::Timeout { consecutive: 1 };
+        for (cause, lost) in [(Cause::Ack, Verdict::Nack), (Cause::Trim, Verdict::Nack), (timeout, Verdict::Timeout)] {
             work.lost_by = Some(cause);
             let mut listener = Listener::default();
             report(Timestamp::ZERO, &work, &mut listener);
