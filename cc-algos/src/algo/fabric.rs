@@ -17,7 +17,7 @@ use super::InvalidParam;
 use super::recovery::{Recovery, Verdict};
 use crate::controller::{Feedback, Flight, Handover, Oracle, PacketRecord, Setup};
 use crate::signal::{PathChange, Signal};
-use crate::units::{Rate, Span, Timestamp, round_to_u64};
+use crate::units::{Rate, Span, Timestamp};
 
 /// No window of a real path is larger; keeps sums of absurd amounts finite and exact to a hundred bytes.
 const MAX_BYTES: f64 = 1e18;
@@ -154,7 +154,8 @@ impl FabricWindow {
         let least = self.min();
         let most = (self.limits.max * self.mtu as f64).min(MAX_BYTES).max(least);
         self.bytes = if bytes > least { bytes.min(most) } else { least };
-        self.rounded = round_to_u64(self.bytes).max(1);
+        // Not less than a byte, so that this rounds to the nearest.
+        self.rounded = (self.bytes + 0.5) as u64;
     }
 
     /// The window becomes `bytes`, but grows no further than line rate x T and only if it is in use.

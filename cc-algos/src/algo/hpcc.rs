@@ -279,7 +279,6 @@ fn declaration(default: &HpccParams) -> Declaration {
         .min_window(default.min_window)
         .reductions(Reductions::Unbounded)
         .utilisation(0.9)
-        .queueing_delay(0.2)
         .fairness(0.9)
 }
 

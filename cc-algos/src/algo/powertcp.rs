@@ -171,8 +171,7 @@ fn declaration(default: &PowerParams) -> Declaration {
         .needing(Need::Int)
         .min_window(default.min_window)
         .reductions(Reductions::Unbounded)
-        .utilisation(0.95)
-        .queueing_delay(0.2)
+        .utilisation(0.9)
         .fairness(0.9)
 }
 

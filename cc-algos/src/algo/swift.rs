@@ -33,7 +33,7 @@
 //!
 //! | | Falcon, section 10.3 | here |
 //! |---|---|---|
-//! | base delay | one configured time | multiples of T, the smallest delay seen or the oracle's base RTT |
+//! | base delay | one configured time | multiples of T, the smallest delay seen or the oracle's base RTT. A flow that starts into a queue takes it for the base and gets more than its share |
 //! | `alpha` of flow scaling | prints `sqrt` where `1 / sqrt` is meant | reciprocals, as csg-htsim |
 //! | "once per RTT" | `now - marker >= rtt` | the packet was sent after the last cut; the same for its own RTT |
 //! | acknowledged packets | counted | bytes / MTU: splitting acknowledgements gains nothing |

@@ -154,8 +154,11 @@ fn declaration() -> Declaration {
         .min_window(DEFAULT.min_window)
         .reductions(Reductions::Unbounded)
         .utilisation(0.95)
-        .queueing_delay(0.5)
+        .queueing_delay(0.3)
         .fairness(0.9)
+        .convergence_rtts(100)
+        .reaction_to_drop_rtts(20)
+        .reaction_to_rise_rtts(60)
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@
 //! | `delta` | share of the line rate | 0.001 | `run.py`: 10 Mb/s for each 10 Gb/s |
 //! | `t_low`, `t_high` | T | 2.5, 25 | simulator: 50 us and 500 us at a minimum RTT of 20 us |
 //! | `hai` | round trips | 5 | paper by way of the simulator; growth is then fivefold |
-//! | `min_rate` | share of the line rate | 0.001 | simulator: 100 Mb/s at 100 Gb/s |
+//! | `min_rate` | share of the line rate | 0.01 | `run.py`: 1 Gb/s at 100 Gb/s |
 //! | `loss_beta` | share kept | 0.5 | ours |
 //! | `initial_window` | packets | 10 | RFC 9002, section 7.2, until T is known |
 //!
@@ -88,7 +88,7 @@ impl Default for TimelyParams {
             t_low: 2.5,
             t_high: 25.0,
             hai: 5,
-            min_rate: 0.001,
+            min_rate: 0.01,
             loss_beta: 0.5,
             initial_window: 10,
         }

@@ -2,3 +2,4 @@
 
 mod bbr;
 mod bbr3;
+mod delay;

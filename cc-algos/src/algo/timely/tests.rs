@@ -71,8 +71,8 @@ fn round_trips_below_the_low_threshold_do_not_count_towards_it() {
 
 #[test]
 fn a_steep_rise_leaves_the_smallest_rate() {
-    // From 60 to 100 us: a gradient of 1.75, more than can be taken away; a thousandth of the line rate stays.
-    assert_near(after(10_000, &[60, 100]), 25.0);
+    // From 60 to 100 us: a gradient of 1.75, more than can be taken away; a hundredth of the line rate stays.
+    assert_near(after(10_000, &[60, 100]), 250.0);
 }
 
 #[test]
