@@ -27,7 +27,7 @@ use crate::receiver::{AckEvery, ReceiverPolicy};
 use crate::units::{Rate, Span};
 
 pub use nearest::nearest;
-pub use value::{Param, Value};
+pub use value::{Choice, Param, Value};
 
 /// Builds a controller from resolved arguments.
 pub type Build = dyn Fn(&Args, &Setup) -> Result<Box<dyn Controller>, RegistryError> + Send + Sync;
@@ -171,6 +171,8 @@ impl Args {
         rate, Rate, Rate);
     getter!(/// The value of a switch.
         switch, Switch, bool);
+    getter!(/// The chosen one of several names.
+        choice, Choice, Choice);
 
     /// The algorithm that they are arguments of.
     pub fn algorithm(&self) -> &str {
@@ -381,7 +383,7 @@ fn parse_param(algorithm: &Algorithm, param: &Param, text: &str) -> Result<Value
         value: text.to_owned(),
         expected,
     };
-    let value = param.default.parse_as(text).ok_or_else(|| bad(param.default.kind().to_owned()))?;
+    let value = param.default.parse_as(text).ok_or_else(|| bad(param.default.kind()))?;
     if (param.min..=param.max).contains(&value.magnitude()) {
         return Ok(value);
     }

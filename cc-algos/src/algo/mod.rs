@@ -19,31 +19,41 @@
 //! | `mprdma` | [`mprdma`] | MP-RDMA, NSDI'18 |
 //! | `bbr` | [`bbr`] | Cardwell et al., ACM Queue 2016; Linux `tcp_bbr.c` |
 //! | `bbr3` | [`bbr3`] | draft-ietf-ccwg-bbr |
+//! | `nscc` | [`nscc`] | Ultra Ethernet, as in uet-htsim |
+//! | `fastflow` | [`fastflow`] | FASTFLOW, arXiv 2404.01630 |
+//! | `gemini` | [`gemini`] | Gemini, ICNP'19 |
+//! | `annulus` | [`annulus`] | Annulus, SIGCOMM'20; QCN, IEEE 802.1Qau |
 //!
 //! Parts that several laws share, and that laws of other crates may use too: [`recovery`] (one reduction a round trip,
 //! and the undoing of spurious ones), [`window`] (Reno's window), [`hystart`] (HyStart++), [`fabric`] (a window in
 //! fractions of a byte for laws of the datacentre), [`power`] (PowerTCP, however power is measured), [`fractional`]
-//! (a window that moves by fractions of a byte), [`reaction_point`] (the rate of QCN and DCQCN) and, of model-based laws,
+//! (a window that moves by fractions of a byte), [`reaction_point`] (the rate of QCN and DCQCN), [`quick_adapt`]
+//! (NSCC and FASTFLOW) and, of model-based laws,
 //! [`sample`] (what an acknowledgement says), [`pacing`] (at a bandwidth), [`probe_rtt`] and [`random`].
 
+pub mod annulus;
 pub mod bbr;
 pub mod bbr3;
 pub mod cubic;
 pub mod dcqcn;
 pub mod dctcp;
 pub mod fabric;
+pub mod fastflow;
 pub mod fixed_rate;
 pub mod fixed_window;
 pub mod fractional;
+pub mod gemini;
 pub mod hpcc;
 pub mod hystart;
 pub mod mprdma;
 pub mod newreno;
+pub mod nscc;
 pub mod pacing;
 pub mod poseidon;
 pub mod power;
 pub mod powertcp;
 pub mod probe_rtt;
+pub mod quick_adapt;
 pub mod random;
 pub mod reaction_point;
 pub mod recovery;
@@ -54,16 +64,20 @@ pub mod timely;
 pub mod vegas;
 pub mod window;
 
+pub use annulus::{Annulus, AnnulusParams};
 pub use bbr::{Bbr, BbrParams};
 pub use bbr3::{Bbr3, Bbr3Params};
 pub use cubic::{Cubic, CubicParams};
 pub use dcqcn::{Dcqcn, DcqcnParams};
 pub use dctcp::{Dctcp, DctcpParams};
+pub use fastflow::{FastFlow, FastFlowParams};
 pub use fixed_rate::{FixedRate, FixedRateParams};
 pub use fixed_window::{FixedWindow, FixedWindowParams};
+pub use gemini::{Gemini, GeminiParams};
 pub use hpcc::{Hpcc, HpccParams};
 pub use mprdma::{MpRdma, MpRdmaParams};
 pub use newreno::{NewReno, NewRenoParams};
+pub use nscc::{Nscc, NsccParams};
 pub use poseidon::{Poseidon, PoseidonParams};
 pub use power::PowerParams;
 pub use powertcp::PowerTcp;
@@ -93,6 +107,10 @@ pub fn all() -> Vec<Algorithm> {
         mprdma::algorithm(),
         bbr::algorithm(),
         bbr3::algorithm(),
+        nscc::algorithm(),
+        fastflow::algorithm(),
+        gemini::algorithm(),
+        annulus::algorithm(),
     ]
 }
 

@@ -106,6 +106,11 @@ impl ReactionPoint {
         self.run(now);
     }
 
+    /// Less than the current rate was used: `rate` is what a reduction starts from.
+    pub fn lower_to(&mut self, rate: Rate) {
+        self.current = self.current.min(rate);
+    }
+
     /// The rate never to go below is another one from now on; it does not raise the current one.
     pub const fn set_min_rate(&mut self, rate: Rate) {
         self.stages.min_rate = rate;

@@ -23,6 +23,7 @@ fn foreign() -> Algorithm {
     .with_param(Param::new("delay", Value::Span(Span::from_millis(25)), "a time"))
     .with_param(Param::new("speed", Value::Rate(Rate::from_mbps(10)), "a rate").within(1e3, 1e12))
     .with_param(Param::new("quick", Value::Switch(false), "a switch"))
+    .with_param(Param::new("inner", Value::Choice(Choice::first_of(&["cubic", "dctcp"])), "a choice"))
 }
 
 fn registry() -> Registry {
@@ -57,6 +58,7 @@ fn an_unknown_parameter_gets_the_near_spelling_or_all_names() {
 fn a_value_of_the_wrong_kind_is_refused_with_what_was_expected() {
     let cases = [
         ("share=half", "expected a number"),
+        ("inner=vegas", "expected one of cubic, dctcp"),
         ("share=NaN", "expected a number"),
         ("share=inf", "expected a number"),
         ("share=", "expected a number"),

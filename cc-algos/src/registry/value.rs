@@ -59,6 +59,36 @@ pub enum Value {
     Rate(Rate),
     /// `on` or `off`.
     Switch(bool),
+    /// One of several names.
+    Choice(Choice),
+}
+
+/// One of several names, such as the law that another one is built around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    options: &'static [&'static str],
+    chosen: &'static str,
+}
+
+impl Choice {
+    /// The first of `options`; nothing at all if there are none.
+    pub const fn first_of(options: &'static [&'static str]) -> Self {
+        let chosen = match options {
+            [first, ..] => first,
+            [] => "",
+        };
+        Self { options, chosen }
+    }
+
+    /// The chosen name.
+    pub const fn name(self) -> &'static str {
+        self.chosen
+    }
+
+    fn choose(self, text: &str) -> Option<Self> {
+        let chosen = self.options.iter().find(|option| **option == text)?;
+        Some(Self { chosen, ..self })
+    }
 }
 
 impl Value {
@@ -75,6 +105,7 @@ impl Value {
                 "off" | "false" | "0" => false,
                 _ => return None,
             }),
+            Self::Choice(choice) => Self::Choice(choice.choose(text)?),
         })
     }
 
@@ -85,18 +116,21 @@ impl Value {
             Self::Span(span) => span.as_nanos() as f64,
             Self::Rate(rate) => rate.as_bps() as f64,
             Self::Switch(on) => f64::from(u8::from(on)),
+            Self::Choice(_) => 0.0,
         }
     }
 
-    pub(super) fn kind(self) -> &'static str {
-        match self {
+    pub(super) fn kind(self) -> String {
+        let kind = match self {
             Self::Number(_) => "a number",
             Self::Integer(_) => "a whole number",
             Self::Bytes(_) => "a size such as 1500, 64kB or 1MB",
             Self::Span(_) => "a time such as 100us, 25ms or 1s",
             Self::Rate(_) => "a rate such as 10Mbps or 400Gbps",
             Self::Switch(_) => "on or off",
-        }
+            Self::Choice(choice) => return format!("one of {}", choice.options.join(", ")),
+        };
+        kind.to_owned()
     }
 }
 
@@ -110,6 +144,7 @@ impl fmt::Display for Value {
             Self::Rate(rate) => write!(f, "{rate}"),
             Self::Switch(true) => f.write_str("on"),
             Self::Switch(false) => f.write_str("off"),
+            Self::Choice(choice) => f.write_str(choice.chosen),
         }
     }
 }

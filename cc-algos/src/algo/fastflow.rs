@@ -1,0 +1,397 @@
+//! `fastflow`: FASTFLOW (Bonato et al., arXiv 2404.01630v3), the later form of SMaRTT and forerunner of Ultra Ethernet's
+//! NSCC.
+//!
+//! ```text
+//! for each packet acknowledged, with its RTT r, the target t = 1.5 base RTT and B = BDP:
+//!   unmarked, r <  t   cwnd += min(pi (t - r) / r MTU^2 / cwnd, MTU) + fi B MTU / cwnd   proportional and fair increase
+//!   unmarked, r >= t   cwnd += fi B MTU / cwnd                                           fair increase
+//!   marked,   r <  t   cwnd -= fd MTU cwnd / B                                           fair decrease
+//!   marked,   r >= t   cwnd -= min(md (r - t) / r MTU + fd MTU cwnd / B, MTU)            multiplicative decrease
+//! wait to decrease     none of the decreases while the mean share of marks is at most a quarter
+//! fast increase        unmarked and no queue (1 us) for a whole window: each packet adds k MTU until that ends
+//! trim                 cwnd -= its bytes
+//! Quick Adapt          each target RTT, if packets were trimmed or lost: cwnd = bytes acknowledged meanwhile
+//! bounds               one packet to 1.5 B
+//! ```
+//!
+//! Of the paper only the abstract could be had. The law and its constants are those of the authors' simulator: the Uno
+//! artifact (`spcl/Uno_SC25`, commit 68d164e, `sim/uec.cpp`, type `smartt`), and a later form of it in copies of htsim
+//! (`smartt_vanilla_main_loop` and `smartt_quick_adapt` in `uec.cpp`), which this follows.
+//!
+//! | parameter | unit | default | origin |
+//! |---|---|---|---|
+//! | `target` | base RTTs | 1.5 | htsim copies; 1.51 in the artifact |
+//! | `proportional` (pi) | | 2 | htsim copies; 1 in the artifact |
+//! | `fair_increase` (fi) | BDPs a window | 0.02 | htsim copies, whose comments give 0.006 for the paper's submission |
+//! | `fair_decrease` (fd) | | 0.5 | the same; submission 0.8, artifact 1 |
+//! | `multiplicative` (md) | | 1 | the same; submission 2, artifact 1 |
+//! | `fast` (k) | packets a packet | 1 | the same; submission 2 |
+//! | `wait` | share of marks | 0.25 | quoted by a third party for the paper; 0.3 in the artifact, where it is off by default |
+//! | `average` | weight of a packet in the mean share | 0.125 | the artifact |
+//! | `quick_adapt` | off or on | on | the paper's abstract |
+//! | `initial_window`, `min_window` | packets | 10, 1 | RFC 9002, section 7.2; htsim |
+//!
+//! ## Differences from the reference
+//!
+//! | | reference | here |
+//! |---|---|---|
+//! | base RTT, BDP | configured, or smallest sample and local link | the smallest RTT seen and the local link, or the delivery rate; an oracle's with an oracle |
+//! | start | 1.5 BDP | the same with an oracle, else `initial_window`, doubling until the first mark, trim or loss, or until r reaches the target |
+//! | largest window | 1.5 BDP | the same with an oracle or a known local link, else none |
+//! | count | packets | bytes |
+//! | increase | as above | not more than the bytes acknowledged, fast increase apart; none while the sender does not use its window |
+//! | losses without trimming | Quick Adapt after a timeout | every loss counts as a trim |
+//! | Quick Adapt | sets the window | never raises it |
+//! | r = t | nothing happens | as above t |
+
+use super::InvalidParam;
+use super::fractional::FractionalWindow;
+use super::newreno::packets;
+use super::quick_adapt::QuickAdapt;
+use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, Setup};
+use crate::declare::{Declaration, Family, Need, Reductions};
+use crate::estimate::Pipe;
+use crate::registry::{Algorithm, Args, Param, Value};
+use crate::signal::{PathChange, Signal};
+use crate::units::{Span, Timestamp};
+
+/// Queueing delay up to which a queue counts as empty, ns.
+const EMPTY: f64 = 1_000.0;
+/// Largest window in BDPs.
+const MAX_BDPS: f64 = 1.5;
+
+/// Parameters of [`FastFlow`].
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct FastFlowParams {
+    /// RTT to aim at, in base RTTs; above 1.
+    pub target: f64,
+    /// Strength of the proportional increase; not negative.
+    pub proportional: f64,
+    /// BDPs that a window of unmarked packets adds; above 0.
+    pub fair_increase: f64,
+    /// Strength of the fair decrease; above 0, at most 1.
+    pub fair_decrease: f64,
+    /// Strength of the multiplicative decrease; not negative.
+    pub multiplicative: f64,
+    /// Packets that each packet adds in fast increase; 0 to 4.
+    pub fast: f64,
+    /// Mean share of marks up to which nothing decreases; 0 to 1.
+    pub wait: f64,
+    /// Weight of a packet in the mean share; above 0, at most 1.
+    pub average: f64,
+    /// Whether the window is set to what was achieved after trims and losses.
+    pub quick_adapt: bool,
+    /// Packets to start with; at least one.
+    pub initial_window: u64,
+    /// Packets never to go below; at least one.
+    pub min_window: u64,
+}
+
+impl Default for FastFlowParams {
+    fn default() -> Self {
+        Self {
+            target: 1.5,
+            proportional: 2.0,
+            fair_increase: 0.02,
+            fair_decrease: 0.5,
+            multiplicative: 1.0,
+            fast: 1.0,
+            wait: 0.25,
+            average: 0.125,
+            quick_adapt: true,
+            initial_window: 10,
+            min_window: 1,
+        }
+    }
+}
+
+impl FastFlowParams {
+    fn validate(&self) -> Result<(), InvalidParam> {
+        let strength = |value: f64| value >= 0.0 && value.is_finite();
+        InvalidParam::unless(self.target > 1.0 && self.target.is_finite(), "target", "a number of base RTTs above 1")?;
+        InvalidParam::unless(strength(self.proportional), "proportional", "a strength of 0 or more")?;
+        InvalidParam::unless(
+            self.fair_increase > 0.0 && self.fair_increase <= 1.0,
+            "fair_increase",
+            "above 0, at most 1",
+        )?;
+        InvalidParam::unless(
+            self.fair_decrease > 0.0 && self.fair_decrease <= 1.0,
+            "fair_decrease",
+            "above 0, at most 1",
+        )?;
+        InvalidParam::unless(strength(self.multiplicative), "multiplicative", "a strength of 0 or more")?;
+        InvalidParam::unless((0.0..=4.0).contains(&self.fast), "fast", "0 to 4 packets")?;
+        InvalidParam::unless((0.0..=1.0).contains(&self.wait), "wait", "a share from 0 to 1")?;
+        InvalidParam::unless(self.average > 0.0 && self.average <= 1.0, "average", "a weight above 0, at most 1")?;
+        InvalidParam::unless(self.initial_window > 0, "initial_window", "at least one packet")?;
+        InvalidParam::unless(self.min_window > 0, "min_window", "at least one packet")
+    }
+}
+
+/// What moves the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Doubling.
+    Start,
+    /// The four cases.
+    Cases,
+    /// The queue was empty for a window.
+    FastIncrease,
+}
+
+/// FASTFLOW's window.
+#[derive(Clone, Debug)]
+pub struct FastFlow {
+    params: FastFlowParams,
+    window: FractionalWindow,
+    pipe: Pipe,
+    adapt: QuickAdapt,
+    phase: Phase,
+    /// Mean share of marked packets.
+    marks: f64,
+    /// Bytes acknowledged in a row that met an empty queue.
+    empty_for: f64,
+}
+
+/// One round trip, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Trip {
+    base: f64,
+    rtt: f64,
+    target: f64,
+    bdp: f64,
+}
+
+impl FastFlow {
+    /// A controller for a flow that begins as `setup` says.
+    ///
+    /// # Errors
+    ///
+    /// If a parameter is out of its range.
+    pub fn new(params: FastFlowParams, setup: &Setup) -> Result<Self, InvalidParam> {
+        params.validate()?;
+        let pipe = Pipe::new(setup);
+        let mut window = FractionalWindow::new(setup, params.initial_window, params.min_window);
+        let resumed = setup.handover.is_some_and(|from| from.window.is_some());
+        let given = pipe.bdp().filter(|_| pipe.is_given() && !resumed);
+        if let Some(bdp) = given {
+            window.set(MAX_BDPS * bdp);
+        }
+        Ok(Self {
+            phase: if given.is_none() && !resumed { Phase::Start } else { Phase::Cases },
+            params,
+            window,
+            pipe,
+            adapt: QuickAdapt::default(),
+            marks: 0.0,
+            empty_for: 0.0,
+        })
+    }
+
+    fn trip(&self, feedback: &Feedback<'_>, flight: &Flight<'_>) -> Option<Trip> {
+        let base = self.pipe.base_rtt()?.as_nanos().max(1) as f64;
+        let queueing = match self.pipe.queueing(feedback) {
+            Some(queueing) => queueing,
+            None => (flight.smoothed_rtt?.as_nanos() as f64 - base).max(0.0),
+        };
+        Some(Trip { base, rtt: base + queueing, target: self.params.target * base, bdp: self.pipe.bdp()? })
+    }
+
+    /// The mean share after `marked` of `packets` packets.
+    fn average(&mut self, marked: u64, packets: u64) {
+        let share = marked as f64 / packets.max(1) as f64;
+        let kept = 1.0 - self.params.average;
+        let kept = if packets == 1 { kept } else { libm::pow(kept, packets as f64) };
+        self.marks = kept * self.marks + (1.0 - kept) * share;
+    }
+
+    /// True if the window was set to what was achieved.
+    fn quick_adapt(&mut self, now: Timestamp, flight: &Flight<'_>) -> bool {
+        let Some(base_rtt) = self.pipe.base_rtt().filter(|_| self.params.quick_adapt) else { return false };
+        let Some(achieved) = self.adapt.end_period(now, base_rtt.mul_f64(self.params.target).max(Span::from_nanos(1)))
+        else {
+            return false;
+        };
+        if !self.adapt.is_triggered() {
+            return false;
+        }
+        self.window.cap(achieved as f64);
+        self.adapt.adapted(flight.bytes);
+        true
+    }
+
+    fn leave_start(&mut self) {
+        self.phase = Phase::Cases;
+        self.empty_for = 0.0;
+    }
+
+    /// Trimmed and lost packets.
+    fn on_lost(&mut self, bytes: u64, now: Timestamp, flight: &Flight<'_>) {
+        self.leave_start();
+        let ignoring = self.adapt.is_ignoring();
+        self.adapt.on_lost(bytes);
+        if !ignoring {
+            self.window.add(-(bytes as f64));
+            self.quick_adapt(now, flight);
+        }
+    }
+
+    fn on_marked(&mut self, bytes: f64, trip: &Trip) {
+        self.leave_start();
+        if self.marks <= self.params.wait {
+            return;
+        }
+        let fair = self.params.fair_decrease * self.window.exact() / trip.bdp;
+        let late = self.params.multiplicative * ((trip.rtt - trip.target) / trip.rtt).max(0.0);
+        self.window.add(-bytes * (fair + late).min(1.0));
+    }
+
+    fn on_unmarked(&mut self, bytes: f64, trip: &Trip) {
+        if self.phase == Phase::Start && trip.rtt < trip.target {
+            return self.window.add(bytes);
+        }
+        if trip.rtt - trip.base <= EMPTY {
+            self.empty_for += bytes;
+            if self.phase == Phase::FastIncrease || self.empty_for > self.window.exact() {
+                self.phase = Phase::FastIncrease;
+                return self.window.add(self.params.fast * bytes);
+            }
+        } else {
+            self.empty_for = 0.0;
+        }
+        self.phase = Phase::Cases;
+        let early = self.params.proportional * (trip.target - trip.rtt) / trip.rtt * self.window.mtu();
+        let fair = self.params.fair_increase * trip.bdp;
+        self.window.add(bytes * ((early.max(0.0) + fair) / self.window.exact()).min(1.0));
+    }
+
+    fn on_acked(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
+        let acked = feedback.newly_acked;
+        let marked = feedback.newly_marked.bytes.min(acked.bytes);
+        self.average(feedback.newly_marked.packets.min(acked.packets), acked.packets);
+        self.adapt.on_acked(acked.bytes);
+        if !self.adapt.is_ignoring() && self.quick_adapt(feedback.now, flight) {
+            return;
+        }
+        let Some(trip) = self.trip(feedback, flight) else { return };
+        if marked > 0 && !self.adapt.is_ignoring() {
+            self.on_marked(marked as f64, &trip);
+        }
+        if marked < acked.bytes && flight.limit.allows_growth() {
+            self.on_unmarked((acked.bytes - marked) as f64, &trip);
+        }
+        // A product of measured rates grows with the window: no bound.
+        if self.pipe.is_upper_bound() {
+            self.window.cap(MAX_BDPS * trip.bdp);
+        }
+    }
+}
+
+impl Controller for FastFlow {
+    fn on_feedback(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
+        self.pipe.observe(feedback, flight);
+        let lost = feedback.newly_lost.bytes.saturating_add(feedback.recovered.bytes);
+        if lost > 0 {
+            self.on_lost(lost, feedback.now, flight);
+        }
+        if feedback.persistent_congestion.is_some() {
+            self.window.collapse();
+        }
+        if feedback.newly_acked.bytes > 0 {
+            self.on_acked(feedback, flight);
+        }
+    }
+
+    fn on_signal(&mut self, _now: Timestamp, signal: &Signal, _flight: &Flight<'_>) {
+        match signal {
+            Signal::MtuChange { mtu } => self.window.set_mtu(*mtu),
+            Signal::PathChange { change: PathChange::Migrated | PathChange::Revived, .. } => {
+                self.window.restart();
+                self.pipe.forget();
+                self.adapt = QuickAdapt::default();
+                (self.phase, self.marks, self.empty_for) = (Phase::Start, 0.0, 0.0);
+            }
+            _ => {}
+        }
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn state(&self) -> ControllerState {
+        let phase = match self.phase {
+            _ if self.adapt.is_ignoring() => "quick_adapt",
+            Phase::Start => "slow_start",
+            Phase::FastIncrease => "fast_increase",
+            Phase::Cases => "congestion_avoidance",
+        };
+        ControllerState::new(self.window.bytes(), phase).with_gauge("marks", self.marks)
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+
+    fn handover(&self) -> Handover {
+        self.window.handover(self.pipe.base_rtt())
+    }
+}
+
+/// The registry's entry.
+pub(super) fn algorithm() -> Algorithm {
+    const NAME: &str = "fastflow";
+    let summary = "steers each packet's mark and delay, adapts at once to what arrives after trims";
+    Algorithm::new(NAME, summary, "FASTFLOW, arXiv 2404.01630", |args, setup| {
+        Ok(Box::new(FastFlow::new(params(args), setup).map_err(|error| error.of(NAME))?))
+    })
+    .declaring(
+        Declaration::new(Family::Datacentre)
+            .needing(Need::Ecn)
+            .needing(Need::Trimming)
+            .min_window(1.0)
+            .reductions(Reductions::Unbounded)
+            .utilisation(0.9)
+            .fairness(0.9),
+    )
+    .with_params(all_params())
+}
+
+fn all_params() -> Vec<Param> {
+    let default = FastFlowParams::default();
+    let number = |name, value, help| Param::new(name, Value::Number(value), help);
+    vec![
+        number("target", default.target, "RTT aimed at, base RTTs").within(1.001, 100.0),
+        number("proportional", default.proportional, "strength of the proportional increase").within(0.0, 100.0),
+        number("fair_increase", default.fair_increase, "BDPs that an unmarked window adds").within(1e-6, 1.0),
+        number("fair_decrease", default.fair_decrease, "strength of the fair decrease").within(1e-3, 1.0),
+        number("multiplicative", default.multiplicative, "strength of the multiplicative decrease").within(0.0, 100.0),
+        number("fast", default.fast, "packets that each packet adds in fast increase").within(0.0, 4.0),
+        number("wait", default.wait, "share of marks up to which nothing decreases").within(0.0, 1.0),
+        number("average", default.average, "weight of a packet in the mean share of marks").within(1e-3, 1.0),
+        Param::new("quick_adapt", Value::Switch(default.quick_adapt), "set the window to what was achieved"),
+        packets("initial_window", default.initial_window, "packets to start with"),
+        packets("min_window", default.min_window, "packets never to go below"),
+    ]
+}
+
+fn params(args: &Args) -> FastFlowParams {
+    FastFlowParams {
+        target: args.number("target"),
+        proportional: args.number("proportional"),
+        fair_increase: args.number("fair_increase"),
+        fair_decrease: args.number("fair_decrease"),
+        multiplicative: args.number("multiplicative"),
+        fast: args.number("fast"),
+        wait: args.number("wait"),
+        average: args.number("average"),
+        quick_adapt: args.switch("quick_adapt"),
+        initial_window: args.integer("initial_window"),
+        min_window: args.integer("min_window"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

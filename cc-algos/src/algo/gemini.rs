@@ -1,0 +1,334 @@
+//! `gemini`: Zeng et al., *Congestion Control for Cross-Datacenter Networks*, ICNP'19; thesis arXiv 2201.03734.
+//!
+//! ```text
+//! once a round trip      F = bytes marked / bytes acknowledged;  alpha = (1 - g) alpha + g F
+//! congested inside a datacentre    the acknowledgement brings marks               f_dcn = alpha 4 K / (K + C RTT)
+//! congested in the wide area       the last round's smallest RTT > base RTT + T   f_wan = beta
+//! either                 cwnd *= 1 - max(f_dcn, f_wan)                            once a round trip
+//! neither                slow start, or cwnd += h per window, h = H C RTT packets
+//! loss                   cwnd /= 2                                                once a round trip
+//! ```
+//!
+//! Only switches inside a datacentre mark, at K; congestion of the wide area shows as delay. C is the rate of the local
+//! link, RTT the base RTT, and C RTT counts in bits where it scales h: at 1 Gb/s and 40 ms, h is 4.8 packets.
+//!
+//! Read: `gemini.cpp` and `gemini.h` of the Uno artifact (`spcl/Uno_SC25`, commit 68d164e), whose comments quote the
+//! paper's H, beta and T; the abstracts of paper and thesis. Their texts could not be had.
+//!
+//! | parameter | unit | default | origin |
+//! |---|---|---|---|
+//! | `h` | packets a bit of C RTT | 1.2e-7 | paper, as quoted; that it counts bits and packets is our reading |
+//! | `min_increase`, `max_increase` | packets a round trip | 0.1, 5 | ours |
+//! | `beta` | share given up for delay | 0.2 | paper, as quoted |
+//! | `delay` (T) | queueing delay | 5 ms | paper, as quoted |
+//! | `threshold` (K / C) | time that the switch's K takes at C | 600 us | 50 packets per Gb/s; recalled from the paper, not checked |
+//! | `g` | weight of the newest round | 1/16 | as DCTCP; Uno's scripts: 0.5 |
+//! | `alpha` | initial estimate | 1 | as DCTCP (RFC 8257) |
+//! | `loss_beta` | share kept on loss | 0.5 | as conventional TCP |
+//! | `initial_window`, `min_window` | packets | 10, 2 | RFC 9002, section 7.2 |
+//!
+//! ## Differences from the reference
+//!
+//! | | reference | here |
+//! |---|---|---|
+//! | base RTT, C | configured | the smallest RTT seen and the local link, or the largest delivery rate; an oracle's with an oracle |
+//! | round trips | clocked by the base RTT | counted by what is acknowledged |
+//! | 4 K / (K + C RTT) | above 1 for a C RTT below 3 K | at most 1: no more is given up than was marked |
+//! | retransmission timeout | one packet, slow start to half of the window | persistent congestion: the minimum window |
+
+use super::InvalidParam;
+use super::fractional::FractionalWindow;
+use super::newreno::packets;
+use super::recovery::{Recovery, Verdict};
+use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, Setup, Tally};
+use crate::declare::{Declaration, Family, Need};
+use crate::estimate::{Pipe, RoundCounter};
+use crate::registry::{Algorithm, Args, Param, Value};
+use crate::signal::{PathChange, Signal};
+use crate::units::{Span, Timestamp};
+
+/// Parameters of [`Gemini`].
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct GeminiParams {
+    /// Packets that a round trip adds for each bit of the bandwidth-delay product; above 0.
+    pub h: f64,
+    /// Fewest packets that a round trip adds; above 0.
+    pub min_increase: f64,
+    /// Most packets that a round trip adds; at least `min_increase`.
+    pub max_increase: f64,
+    /// Share of the window that congestion of the wide area takes; between 0 and 1, both excluded.
+    pub beta: f64,
+    /// Queueing delay above which the wide area is congested.
+    pub delay: Span,
+    /// Time in which a switch's link sends the backlog at which it marks; not zero.
+    pub threshold: Span,
+    /// Weight of the newest round in the estimate; above 0, at most 1.
+    pub g: f64,
+    /// Estimate to start with; 0 to 1.
+    pub alpha: f64,
+    /// Share of the window that a loss keeps; between 0 and 1, both excluded.
+    pub loss_beta: f64,
+    /// Packets to start with; at least one.
+    pub initial_window: u64,
+    /// Packets never to go below; at least one.
+    pub min_window: u64,
+}
+
+impl Default for GeminiParams {
+    fn default() -> Self {
+        Self {
+            h: 1.2e-7,
+            min_increase: 0.1,
+            max_increase: 5.0,
+            beta: 0.2,
+            delay: Span::from_millis(5),
+            threshold: Span::from_micros(600),
+            g: 1.0 / 16.0,
+            alpha: 1.0,
+            loss_beta: 0.5,
+            initial_window: 10,
+            min_window: 2,
+        }
+    }
+}
+
+impl GeminiParams {
+    fn validate(&self) -> Result<(), InvalidParam> {
+        let bounds = self.min_increase > 0.0 && self.min_increase <= self.max_increase && self.max_increase.is_finite();
+        InvalidParam::unless(self.h > 0.0 && self.h.is_finite(), "h", "a positive number")?;
+        InvalidParam::unless(bounds, "min_increase", "above 0, at most `max_increase`")?;
+        InvalidParam::unless(self.beta > 0.0 && self.beta < 1.0, "beta", "a share between 0 and 1")?;
+        InvalidParam::unless(!self.threshold.is_zero(), "threshold", "a time above zero")?;
+        InvalidParam::unless(self.g > 0.0 && self.g <= 1.0, "g", "a weight above 0, at most 1")?;
+        InvalidParam::unless((0.0..=1.0).contains(&self.alpha), "alpha", "a share from 0 to 1")?;
+        InvalidParam::unless(self.loss_beta > 0.0 && self.loss_beta < 1.0, "loss_beta", "a share between 0 and 1")?;
+        InvalidParam::unless(self.initial_window > 0, "initial_window", "at least one packet")?;
+        InvalidParam::unless(self.min_window > 0, "min_window", "at least one packet")
+    }
+}
+
+/// What a round trip has brought so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    acked: u64,
+    marked: u64,
+    min_rtt: Option<Span>,
+}
+
+/// Gemini's window.
+#[derive(Clone, Debug)]
+pub struct Gemini {
+    params: GeminiParams,
+    window: FractionalWindow,
+    ssthresh: Option<f64>,
+    pipe: Pipe,
+    recovery: Recovery,
+    alpha: f64,
+    rounds: RoundCounter,
+    round: Round,
+    /// Whether the last round's smallest RTT told of congestion in the wide area.
+    wan_congested: bool,
+    /// Time and next packet number of the last reduction for marks or delay: what was sent before tells of the same.
+    reduced_at: Option<(Timestamp, u64)>,
+}
+
+impl Gemini {
+    /// A controller for a flow that begins as `setup` says.
+    ///
+    /// # Errors
+    ///
+    /// If a parameter is out of its range.
+    pub fn new(params: GeminiParams, setup: &Setup) -> Result<Self, InvalidParam> {
+        params.validate()?;
+        Ok(Self {
+            window: FractionalWindow::new(setup, params.initial_window, params.min_window),
+            ssthresh: setup.handover.and_then(|from| from.ssthresh).map(|bytes| bytes as f64),
+            pipe: Pipe::new(setup),
+            recovery: Recovery::default(),
+            alpha: params.alpha,
+            rounds: RoundCounter::new(setup.now.as_nanos().saturating_add(1)),
+            round: Round::default(),
+            wan_congested: false,
+            reduced_at: None,
+            params,
+        })
+    }
+
+    /// Sums up the round, and at its end what it told.
+    fn observe(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
+        self.pipe.observe(feedback, flight);
+        let acked = feedback.newly_acked.bytes;
+        self.round.acked = self.round.acked.saturating_add(acked);
+        self.round.marked = self.round.marked.saturating_add(feedback.newly_marked.bytes.min(acked));
+        if let Some(sample) = feedback.rtt {
+            let rtt = sample.latest.saturating_sub(sample.ack_delay);
+            self.round.min_rtt = Some(self.round.min_rtt.map_or(rtt, |min| min.min(rtt)));
+        }
+        let Some(newest) = feedback.acked.last() else { return };
+        if self.rounds.on_acked(newest.sent_at.as_nanos(), feedback.now.as_nanos()) {
+            let round = core::mem::take(&mut self.round);
+            if round.acked > 0 {
+                self.alpha += self.params.g * (round.marked as f64 / round.acked as f64 - self.alpha);
+            }
+            let queueing = round.min_rtt.zip(self.pipe.base_rtt()).map(|(rtt, base)| rtt.saturating_sub(base));
+            self.wan_congested = queueing.is_some_and(|queueing| queueing > self.params.delay);
+        }
+    }
+
+    /// The share that marks take: alpha 4 K / (K + C RTT), in times of C.
+    fn marks_take(&self) -> f64 {
+        let k = self.params.threshold.as_nanos() as f64;
+        let rtt = self.pipe.base_rtt().map_or(0.0, |rtt| rtt.as_nanos() as f64);
+        self.alpha * (4.0 * k / (k + rtt)).min(1.0)
+    }
+
+    /// Bytes that a window of clean acknowledgements adds.
+    fn increase(&self) -> f64 {
+        let packets = self.params.h * 8.0 * self.pipe.bdp().unwrap_or(0.0);
+        packets.clamp(self.params.min_increase, self.params.max_increase) * self.window.mtu()
+    }
+
+    fn reduce_to(&mut self, share: f64) {
+        self.window.set(self.window.exact() * share);
+        self.ssthresh = Some(self.window.exact());
+    }
+
+    /// Marks and delay, once a round trip.
+    fn on_congestion(&mut self, feedback: &Feedback<'_>, next_packet: u64) {
+        let Some(newest) = feedback.acked.last() else { return };
+        let sent = (newest.sent_at, newest.packet_number);
+        if self.reduced_at.is_some_and(|reduced_at| sent < reduced_at) || self.recovery.covers(newest) {
+            return;
+        }
+        let marks = if feedback.newly_marked.is_zero() { 0.0 } else { self.marks_take() };
+        let delay = if self.wan_congested { self.params.beta } else { 0.0 };
+        self.reduce_to(1.0 - marks.max(delay));
+        self.reduced_at = Some((feedback.now, next_packet));
+    }
+
+    fn grow(&mut self, acked: f64) {
+        if self.ssthresh.is_none_or(|ssthresh| self.window.exact() < ssthresh) {
+            self.window.add(acked);
+        } else {
+            self.window.add(acked * (self.increase() / self.window.exact()).min(1.0));
+        }
+    }
+
+    fn on_losses(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
+        let unmarked = Feedback { newly_marked: Tally::ZERO, ..*feedback };
+        if let Some(Verdict::Reduce(_)) = self.recovery.judge(&unmarked, flight) {
+            self.reduce_to(self.params.loss_beta);
+        }
+    }
+}
+
+impl Controller for Gemini {
+    fn on_feedback(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
+        self.observe(feedback, flight);
+        if !feedback.lost.is_empty() || !feedback.recovered_packets.is_empty() {
+            self.on_losses(feedback, flight);
+        }
+        if feedback.persistent_congestion.is_some() {
+            self.window.collapse();
+            self.recovery.on_collapse(feedback, flight);
+        }
+        if !feedback.newly_marked.is_zero() || self.wan_congested {
+            self.on_congestion(feedback, flight.next_packet_number);
+        } else if flight.limit.allows_growth() {
+            let acked = self.recovery.acked_outside(feedback);
+            if acked > 0 {
+                self.grow(acked as f64);
+            }
+        }
+    }
+
+    fn on_signal(&mut self, _now: Timestamp, signal: &Signal, _flight: &Flight<'_>) {
+        match signal {
+            Signal::MtuChange { mtu } => self.window.set_mtu(*mtu),
+            Signal::PathChange { change: PathChange::Migrated | PathChange::Revived, .. } => {
+                self.window.restart();
+                self.pipe.forget();
+                self.recovery.forget();
+                self.round = Round::default();
+                (self.alpha, self.ssthresh) = (self.params.alpha, None);
+                (self.wan_congested, self.reduced_at) = (false, None);
+            }
+            _ => {}
+        }
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn state(&self) -> ControllerState {
+        let starting = self.ssthresh.is_none_or(|ssthresh| self.window.exact() < ssthresh);
+        let phase = match (self.wan_congested, starting) {
+            (true, _) => "wan_congested",
+            (false, true) => "slow_start",
+            (false, false) => "congestion_avoidance",
+        };
+        ControllerState::new(self.window.bytes(), phase)
+            .with_ssthresh(self.ssthresh.map(crate::units::round_to_u64))
+            .with_gauge("alpha", self.alpha)
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+
+    fn handover(&self) -> Handover {
+        let ssthresh = self.ssthresh.map(crate::units::round_to_u64);
+        Handover { ssthresh, ..self.window.handover(self.pipe.base_rtt()) }
+    }
+}
+
+/// The registry's entry.
+pub(super) fn algorithm() -> Algorithm {
+    const NAME: &str = "gemini";
+    let summary = "marks for congestion inside a datacentre, delay for congestion between them";
+    Algorithm::new(NAME, summary, "Gemini, ICNP'19", |args, setup| {
+        Ok(Box::new(Gemini::new(params(args), setup).map_err(|error| error.of(NAME))?))
+    })
+    .declaring(Declaration::new(Family::AcrossDatacentres).needing(Need::Ecn).min_window(2.0).utilisation(0.8))
+    .with_params(all_params())
+}
+
+fn all_params() -> Vec<Param> {
+    let default = GeminiParams::default();
+    let number = |name, value, help| Param::new(name, Value::Number(value), help);
+    let span = |name, value, help| Param::new(name, Value::Span(value), help).within(1.0, 1e10);
+    vec![
+        number("h", default.h, "packets a round trip adds for each bit of the product").within(1e-12, 1.0),
+        number("min_increase", default.min_increase, "fewest packets a round trip adds").within(1e-6, 1e3),
+        number("max_increase", default.max_increase, "most packets a round trip adds").within(1e-6, 1e6),
+        number("beta", default.beta, "share that congestion of the wide area takes").within(0.01, 0.99),
+        span("delay", default.delay, "queueing delay above which the wide area is congested"),
+        span("threshold", default.threshold, "time that the backlog at which switches mark takes"),
+        number("g", default.g, "weight of the newest round").within(1e-6, 1.0),
+        number("alpha", default.alpha, "estimate to start with").within(0.0, 1.0),
+        number("loss_beta", default.loss_beta, "share of the window kept on loss").within(0.01, 0.99),
+        packets("initial_window", default.initial_window, "packets to start with"),
+        packets("min_window", default.min_window, "packets never to go below"),
+    ]
+}
+
+fn params(args: &Args) -> GeminiParams {
+    GeminiParams {
+        h: args.number("h"),
+        min_increase: args.number("min_increase"),
+        max_increase: args.number("max_increase"),
+        beta: args.number("beta"),
+        delay: args.span("delay"),
+        threshold: args.span("threshold"),
+        g: args.number("g"),
+        alpha: args.number("alpha"),
+        loss_beta: args.number("loss_beta"),
+        initial_window: args.integer("initial_window"),
+        min_window: args.integer("min_window"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

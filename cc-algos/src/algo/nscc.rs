@@ -1,0 +1,446 @@
+//! `nscc`: network-signal based congestion control of Ultra Ethernet, after `ultraethernet/uet-htsim` (`htsim/sim/uec.cpp`,
+//! commit 40ccb05), which calls its constants the specification's defaults. The specification itself could not be had.
+//!
+//! ```text
+//! q = RTT - base RTT;  a = BDP / 150 kB;  b = target / 12 us;  MSS the packet size
+//! unmarked, q <  target   inc += alpha x acked x (target - q)          alpha = 4 MSS a b / target
+//!           q < 1 us for a window: at once cwnd += acked a / 4         fast increase
+//! unmarked, q >= target   inc += fi x acked                            fi = 5 MSS a
+//! marked,   q <  target   nothing
+//! marked,   q >= target   cwnd *= max(1 - gamma (avg - target) / avg, 1/2)   once a base RTT, if avg > target
+//! after 8 packets or a base RTT    cwnd += inc / cwnd; inc = 0;  after a base RTT also cwnd += eta = 0.15 MSS a
+//! avg        avg += 0.0125 (q - avg), with base RTT / 4 in place of q where that is unmarked and above the target
+//! trim       cwnd -= its bytes
+//! Quick Adapt, each base RTT + target:   if trimmed, lost or q > 4 target, and achieved < max / 8:   cwnd = achieved
+//! bounds     one packet to max = 1.5 BDP
+//! ```
+//!
+//! | parameter | unit | default | origin |
+//! |---|---|---|---|
+//! | `target` | queueing delay, base RTTs | 0.75 | uet-htsim with trimming; 1 without |
+//! | `gamma` | strength of the decrease | 0.8 | uet-htsim |
+//! | `average` | weight of a packet in the mean delay | 0.0125 | uet-htsim |
+//! | `quick_adapt` | off or on | on | uet-htsim |
+//! | `initial_window`, `min_window` | packets | 10, 1 | RFC 9002, section 7.2; uet-htsim |
+//!
+//! ## Differences from the reference
+//!
+//! | | uet-htsim | here |
+//! |---|---|---|
+//! | largest window | 1.5 BDP | the same with an oracle or a known local link, else none |
+//! | base RTT, BDP | base RTT configured and lowered by samples; BDP by the local link | the smallest RTT seen and the local link, or the delivery rate; an oracle's with an oracle |
+//! | RTT of the network, for `a`, `eta` and the target | configured: the longest base RTT | the flow's own base RTT |
+//! | start | 1.5 BDP | the same with an oracle, else `initial_window`, doubling until the first mark, trim or loss, or until q reaches the target |
+//! | increase | as above | not more in all than the bytes acknowledged, so never faster than slow start; none while the sender does not use its window |
+//! | lost packets | cwnd -= their bytes on a timeout | the same for every loss, with Quick Adapt as after a trim |
+//! | acknowledgements of several packets | one mark for all of them | marked and unmarked bytes apart, marks first |
+//! | Quick Adapt | sets the window | never raises it |
+//! | receiver's window penalty, SLEEK | part of it | none |
+
+use super::InvalidParam;
+use super::fractional::FractionalWindow;
+use super::newreno::packets;
+use super::quick_adapt::QuickAdapt;
+use crate::controller::{Cause, Controller, ControllerState, Feedback, Flight, Handover, Setup};
+use crate::declare::{Declaration, Family, Need, Reductions};
+use crate::estimate::Pipe;
+use crate::registry::{Algorithm, Args, Param, Value};
+use crate::signal::{PathChange, Signal};
+use crate::units::{Span, Timestamp};
+
+/// BDP of the reference network, bytes: 100 Gb/s x 12 us.
+const REFERENCE_BDP: f64 = 150_000.0;
+/// RTT of the reference network, ns.
+const REFERENCE_RTT: f64 = 12_000.0;
+/// Queueing delay up to which a queue counts as empty, ns.
+const EMPTY: f64 = 1_000.0;
+/// Largest window in BDPs.
+const MAX_BDPS: f64 = 1.5;
+/// Smallest share of the window that a decrease leaves.
+const MAX_DECREASE: f64 = 0.5;
+/// Quick Adapt needs less achieved than this share of the largest window (2^-3).
+const QUICK_ADAPT_SHARE: f64 = 0.125;
+/// Quick Adapt needs a queueing delay of so many targets, if nothing was trimmed.
+const QUICK_ADAPT_TARGETS: f64 = 4.0;
+/// Packets after which increases are applied.
+const ADJUST_PACKETS: f64 = 8.0;
+
+/// Parameters of [`Nscc`].
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct NsccParams {
+    /// Queueing delay to aim at, in base RTTs; above 0.
+    pub target: f64,
+    /// Strength of the decrease; above 0, at most 1.
+    pub gamma: f64,
+    /// Weight of a packet in the mean delay; above 0, at most 1.
+    pub average: f64,
+    /// Whether the window is set to what was achieved after trims and losses.
+    pub quick_adapt: bool,
+    /// Packets to start with; at least one.
+    pub initial_window: u64,
+    /// Packets never to go below; at least one.
+    pub min_window: u64,
+}
+
+impl Default for NsccParams {
+    fn default() -> Self {
+        Self { target: 0.75, gamma: 0.8, average: 0.0125, quick_adapt: true, initial_window: 10, min_window: 1 }
+    }
+}
+
+impl NsccParams {
+    fn validate(&self) -> Result<(), InvalidParam> {
+        InvalidParam::unless(self.target > 0.0 && self.target.is_finite(), "target", "a number of base RTTs above 0")?;
+        InvalidParam::unless(self.gamma > 0.0 && self.gamma <= 1.0, "gamma", "above 0, at most 1")?;
+        InvalidParam::unless(self.average > 0.0 && self.average <= 1.0, "average", "a weight above 0, at most 1")?;
+        InvalidParam::unless(self.initial_window > 0, "initial_window", "at least one packet")?;
+        InvalidParam::unless(self.min_window > 0, "min_window", "at least one packet")
+    }
+}
+
+/// What the path makes of the constants; computed anew when base RTT or BDP change.
+#[derive(Clone, Copy, Debug)]
+struct Scale {
+    /// Base RTT, ns.
+    base_rtt: f64,
+    /// Queueing delay aimed at, ns.
+    target: f64,
+    /// BDP in reference BDPs.
+    a: f64,
+    /// Largest window, bytes.
+    max: f64,
+    /// Proportional increase, bytes per ns.
+    alpha: f64,
+    /// Fair increase, bytes.
+    fair: f64,
+    /// Increase of each base RTT, bytes.
+    eta: f64,
+}
+
+impl Scale {
+    fn new(pipe: &Pipe, target: f64, mss: f64) -> Option<Self> {
+        let base_rtt = pipe.base_rtt()?.as_nanos().max(1) as f64;
+        let bdp = pipe.bdp()?;
+        let a = bdp / REFERENCE_BDP;
+        Some(Self {
+            base_rtt,
+            target: target * base_rtt,
+            a,
+            max: MAX_BDPS * bdp,
+            // 4 MSS a b / target with b = target / 12 us.
+            alpha: 4.0 * mss * a / REFERENCE_RTT,
+            fair: 5.0 * mss * a,
+            eta: 0.15 * mss * a,
+        })
+    }
+}
+
+/// What moves the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Doubling.
+    Start,
+    /// The four quadrants.
+    Quadrants,
+    /// The queue was empty for a window.
+    FastIncrease,
+}
+
+/// Ultra Ethernet's sender-based controller.
+#[derive(Clone, Debug)]
+pub struct Nscc {
+    params: NsccParams,
+    window: FractionalWindow,
+    pipe: Pipe,
+    scale: Option<Scale>,
+    adapt: QuickAdapt,
+    phase: Phase,
+    /// Increase not applied yet, bytes times bytes.
+    increase: f64,
+    /// Bytes acknowledged since increases were applied last.
+    acked: f64,
+    adjusted_at: Timestamp,
+    decreased_at: Option<Timestamp>,
+    /// Mean queueing delay, ns.
+    mean_delay: f64,
+    /// Bytes acknowledged in a row that met an empty queue.
+    empty_for: f64,
+}
+
+impl Nscc {
+    /// A controller for a flow that begins as `setup` says.
+    ///
+    /// # Errors
+    ///
+    /// If a parameter is out of its range.
+    pub fn new(params: NsccParams, setup: &Setup) -> Result<Self, InvalidParam> {
+        params.validate()?;
+        let pipe = Pipe::new(setup);
+        let mut window = FractionalWindow::new(setup, params.initial_window, params.min_window);
+        let scale = Scale::new(&pipe, params.target, window.mtu());
+        let resumed = setup.handover.is_some_and(|from| from.window.is_some());
+        let given = scale.filter(|_| pipe.is_given() && !resumed);
+        if let Some(scale) = given {
+            window.set(scale.max);
+        }
+        Ok(Self {
+            phase: if given.is_none() && !resumed { Phase::Start } else { Phase::Quadrants },
+            params,
+            window,
+            pipe,
+            scale,
+            adapt: QuickAdapt::default(),
+            increase: 0.0,
+            acked: 0.0,
+            adjusted_at: setup.now,
+            decreased_at: None,
+            mean_delay: 0.0,
+            empty_for: 0.0,
+        })
+    }
+
+    fn rescale(&mut self) {
+        self.scale = Scale::new(&self.pipe, self.params.target, self.window.mtu());
+    }
+
+    fn leave_start(&mut self) {
+        if self.phase == Phase::Start {
+            self.phase = Phase::Quadrants;
+        }
+    }
+
+    /// `packets` were seen with the queueing delay `sample`.
+    fn average(&mut self, sample: f64, packets: u64) {
+        let kept = 1.0 - self.params.average;
+        let kept = if packets == 1 { kept } else { libm::pow(kept, packets as f64) };
+        self.mean_delay = kept * self.mean_delay + (1.0 - kept) * sample;
+    }
+
+    /// True if the window was set to what was achieved.
+    fn quick_adapt(&mut self, now: Timestamp, wanted: bool, flight: &Flight<'_>) -> bool {
+        let Some(scale) = self.scale.filter(|_| self.params.quick_adapt) else { return false };
+        let period = Span::from_nanos((scale.base_rtt + scale.target) as u64);
+        let Some(achieved) = self.adapt.end_period(now, period) else { return false };
+        let achieved = achieved as f64;
+        if !wanted || achieved >= scale.max * QUICK_ADAPT_SHARE {
+            return false;
+        }
+        self.window.cap(achieved);
+        self.adapt.adapted(flight.bytes);
+        true
+    }
+
+    /// Increases that were not applied yet are void.
+    const fn forget_increase(&mut self) {
+        (self.increase, self.acked) = (0.0, 0.0);
+    }
+
+    /// Trimmed and lost packets.
+    fn on_lost(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
+        let bytes = feedback.newly_lost.bytes.saturating_add(feedback.recovered.bytes);
+        self.leave_start();
+        self.adapt.on_lost(bytes);
+        if let (Cause::Trim, Some(scale)) = (feedback.cause, self.scale) {
+            self.average(scale.base_rtt, feedback.newly_lost.packets);
+        }
+        if self.adapt.is_ignoring() || self.quick_adapt(feedback.now, true, flight) {
+            self.forget_increase();
+        } else {
+            self.window.add(-(bytes as f64));
+        }
+    }
+
+    /// Marked bytes that met a queue of `delay`.
+    fn on_marked(&mut self, now: Timestamp, delay: f64) {
+        let Some(scale) = self.scale else { return };
+        self.leave_start();
+        if self.adapt.is_ignoring() {
+            return self.forget_increase();
+        }
+        if delay < scale.target {
+            return;
+        }
+        self.phase = Phase::Quadrants;
+        self.empty_for = 0.0;
+        let base_rtt = Span::from_nanos(scale.base_rtt as u64);
+        let recently = self.decreased_at.is_some_and(|at| now.saturating_since(at) <= base_rtt);
+        if self.mean_delay > scale.target && !recently {
+            let over = (self.mean_delay - scale.target) / self.mean_delay;
+            self.window.set(self.window.exact() * (1.0 - self.params.gamma * over).max(MAX_DECREASE));
+            self.decreased_at = Some(now);
+        }
+    }
+
+    /// `bytes` that were not marked met a queue of `delay`.
+    fn on_unmarked(&mut self, bytes: f64, delay: f64) {
+        let Some(scale) = self.scale else { return };
+        if delay >= scale.target {
+            self.leave_start();
+            self.increase += scale.fair * bytes;
+            return;
+        }
+        if self.phase == Phase::Start {
+            self.window.add(bytes);
+            return;
+        }
+        if delay < EMPTY {
+            self.empty_for += bytes;
+            if self.phase == Phase::FastIncrease || self.empty_for > self.window.exact() {
+                self.phase = Phase::FastIncrease;
+                self.window.add(bytes * (scale.a / 4.0).min(1.0));
+                return;
+            }
+        } else {
+            self.empty_for = 0.0;
+        }
+        self.phase = Phase::Quadrants;
+        self.increase += scale.alpha * bytes * (scale.target - delay);
+    }
+
+    /// Applies what has come together.
+    fn adjust(&mut self, now: Timestamp) {
+        let Some(scale) = self.scale else { return };
+        let waited = now.saturating_since(self.adjusted_at).as_nanos() as f64;
+        if self.acked <= ADJUST_PACKETS * self.window.mtu() && waited <= scale.base_rtt {
+            return;
+        }
+        let mut gain = self.increase / self.window.exact();
+        if waited >= scale.base_rtt && self.phase != Phase::Start {
+            gain += scale.eta;
+            self.adjusted_at = now;
+        }
+        self.window.add(gain.min(self.acked));
+        self.forget_increase();
+    }
+
+    fn on_acked(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
+        let Some(scale) = self.scale else { return };
+        let acked = feedback.newly_acked;
+        let marked = feedback.newly_marked.bytes.min(acked.bytes);
+        let delay = self.pipe.queueing(feedback).unwrap_or(self.mean_delay);
+        let clean_but_late = marked == 0 && delay > scale.target;
+        self.average(if clean_but_late { scale.base_rtt / 4.0 } else { delay }, acked.packets);
+        self.adapt.on_acked(acked.bytes);
+        let wanted = self.adapt.is_triggered() || delay > QUICK_ADAPT_TARGETS * scale.target;
+        let is_old_news = marked > 0 && self.adapt.is_ignoring();
+        if !is_old_news && self.quick_adapt(feedback.now, wanted, flight) {
+            return self.forget_increase();
+        }
+        if marked > 0 {
+            self.on_marked(feedback.now, delay);
+        }
+        if flight.limit.allows_growth() {
+            self.acked += acked.bytes as f64;
+            if marked < acked.bytes {
+                self.on_unmarked((acked.bytes - marked) as f64, delay);
+            }
+            self.adjust(feedback.now);
+        }
+        // A product of measured rates grows with the window: no bound.
+        if self.pipe.is_upper_bound() {
+            self.window.cap(scale.max);
+        }
+    }
+}
+
+impl Controller for Nscc {
+    fn on_feedback(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
+        if self.pipe.observe(feedback, flight) {
+            self.rescale();
+        }
+        if feedback.newly_lost.bytes > 0 || feedback.recovered.bytes > 0 {
+            self.on_lost(feedback, flight);
+        }
+        if feedback.persistent_congestion.is_some() {
+            self.window.collapse();
+            self.forget_increase();
+        }
+        if feedback.newly_acked.bytes > 0 {
+            self.on_acked(feedback, flight);
+        }
+    }
+
+    fn on_signal(&mut self, _now: Timestamp, signal: &Signal, _flight: &Flight<'_>) {
+        match signal {
+            Signal::MtuChange { mtu } => {
+                self.window.set_mtu(*mtu);
+                self.rescale();
+            }
+            Signal::PathChange { change: PathChange::Migrated | PathChange::Revived, .. } => {
+                self.window.restart();
+                self.pipe.forget();
+                self.rescale();
+                self.adapt = QuickAdapt::default();
+                self.forget_increase();
+                (self.phase, self.decreased_at, self.mean_delay, self.empty_for) = (Phase::Start, None, 0.0, 0.0);
+            }
+            _ => {}
+        }
+    }
+
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    fn state(&self) -> ControllerState {
+        let phase = match self.phase {
+            _ if self.adapt.is_ignoring() => "quick_adapt",
+            Phase::Start => "slow_start",
+            Phase::FastIncrease => "fast_increase",
+            Phase::Quadrants => "congestion_avoidance",
+        };
+        ControllerState::new(self.window.bytes(), phase).with_gauge("mean_delay_ns", self.mean_delay)
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+
+    fn handover(&self) -> Handover {
+        self.window.handover(self.pipe.base_rtt())
+    }
+}
+
+/// The registry's entry.
+pub(super) fn algorithm() -> Algorithm {
+    const NAME: &str = "nscc";
+    let default = NsccParams::default();
+    let summary = "four quadrants of mark and delay, and what was achieved after trims";
+    Algorithm::new(NAME, summary, "Ultra Ethernet, uet-htsim", |args, setup| {
+        Ok(Box::new(Nscc::new(params(args), setup).map_err(|error| error.of(NAME))?))
+    })
+    .declaring(
+        Declaration::new(Family::Datacentre)
+            .needing(Need::Ecn)
+            .needing(Need::Trimming)
+            .min_window(1.0)
+            .reductions(Reductions::Unbounded)
+            .utilisation(0.9)
+            .fairness(0.8),
+    )
+    .with_param(
+        Param::new("target", Value::Number(default.target), "queueing delay aimed at, base RTTs").within(0.01, 100.0),
+    )
+    .with_param(Param::new("gamma", Value::Number(default.gamma), "strength of the decrease").within(0.01, 1.0))
+    .with_param(
+        Param::new("average", Value::Number(default.average), "weight of a packet in the mean delay").within(1e-4, 1.0),
+    )
+    .with_param(Param::new("quick_adapt", Value::Switch(default.quick_adapt), "set the window to what was achieved"))
+    .with_param(packets("initial_window", default.initial_window, "packets to start with"))
+    .with_param(packets("min_window", default.min_window, "packets never to go below"))
+}
+
+fn params(args: &Args) -> NsccParams {
+    NsccParams {
+        target: args.number("target"),
+        gamma: args.number("gamma"),
+        average: args.number("average"),
+        quick_adapt: args.switch("quick_adapt"),
+        initial_window: args.integer("initial_window"),
+        min_window: args.integer("min_window"),
+    }
+}
+
+#[cfg(test)]
+mod tests;
