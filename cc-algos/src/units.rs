@@ -233,7 +233,7 @@ impl Rate {
         if span.0 == 0 {
             return None;
         }
-        Some(Self(clamp_u128(bytes as u128 * 8 * NANOS_PER_SEC as u128 / span.0 as u128)))
+        Some(Self(mul_div(bytes, 8 * NANOS_PER_SEC, span.0)))
     }
 
     /// Bits per second.
@@ -243,7 +243,7 @@ impl Rate {
 
     /// Whole bytes moved in `span`, rounded down, saturating.
     pub const fn bytes_in(self, span: Span) -> u64 {
-        clamp_u128(self.0 as u128 * span.0 as u128 / (8 * NANOS_PER_SEC as u128))
+        mul_div(self.0, span.0, 8 * NANOS_PER_SEC)
     }
 
     /// How long `bytes` take, rounded up to whole nanoseconds, saturating; `None` at rate zero, where they never arrive.
@@ -290,7 +290,11 @@ pub const fn mul_div(value: u64, numerator: u64, denominator: u64) -> u64 {
     if denominator == 0 {
         return u64::MAX;
     }
-    clamp_u128(value as u128 * numerator as u128 / denominator as u128)
+    // Dividing 128 bits takes several times as long as 64, and hardly any product needs them.
+    match value.checked_mul(numerator) {
+        Some(product) => product / denominator,
+        None => clamp_u128(value as u128 * numerator as u128 / denominator as u128),
+    }
 }
 
 /// Nearest integer to a real number of bytes or the like; negative and NaN give zero, too large gives `u64::MAX`.
