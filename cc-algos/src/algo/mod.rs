@@ -8,6 +8,9 @@
 //! | `newreno` | [`newreno`] | RFC 9002, section 7; RFC 5681; RFC 6582 |
 //! | `cubic` | [`cubic`] | RFC 9438 |
 //! | `dctcp` | [`dctcp`] | RFC 8257 |
+//! | `copa` | [`copa`] | Arun and Balakrishnan, NSDI'18 |
+//! | `ledbat++` | [`ledbat_plus_plus`] | draft-irtf-iccrg-ledbat-plus-plus |
+//! | `prague` | [`prague`] | draft-briscoe-iccrg-prague-congestion-control; RFC 9331 |
 //! | `vegas` | [`vegas`] | Brakmo and Peterson, IEEE JSAC 1995; Linux `tcp_vegas.c` |
 //! | `swift` | [`swift`] | Kumar et al., SIGCOMM'20; OCP Falcon 0.9 |
 //! | `timely` | [`timely`] | Mittal et al., SIGCOMM'15 |
@@ -34,6 +37,7 @@
 pub mod annulus;
 pub mod bbr;
 pub mod bbr3;
+pub mod copa;
 pub mod cubic;
 pub mod dcqcn;
 pub mod dctcp;
@@ -45,6 +49,7 @@ pub mod fractional;
 pub mod gemini;
 pub mod hpcc;
 pub mod hystart;
+pub mod ledbat_plus_plus;
 pub mod mprdma;
 pub mod newreno;
 pub mod nscc;
@@ -52,6 +57,7 @@ pub mod pacing;
 pub mod poseidon;
 pub mod power;
 pub mod powertcp;
+pub mod prague;
 pub mod probe_rtt;
 pub mod quick_adapt;
 pub mod random;
@@ -67,6 +73,7 @@ pub mod window;
 pub use annulus::{Annulus, AnnulusParams};
 pub use bbr::{Bbr, BbrParams};
 pub use bbr3::{Bbr3, Bbr3Params};
+pub use copa::{Copa, CopaParams};
 pub use cubic::{Cubic, CubicParams};
 pub use dcqcn::{Dcqcn, DcqcnParams};
 pub use dctcp::{Dctcp, DctcpParams};
@@ -75,12 +82,14 @@ pub use fixed_rate::{FixedRate, FixedRateParams};
 pub use fixed_window::{FixedWindow, FixedWindowParams};
 pub use gemini::{Gemini, GeminiParams};
 pub use hpcc::{Hpcc, HpccParams};
+pub use ledbat_plus_plus::{LedbatPlusPlus, LedbatPlusPlusParams};
 pub use mprdma::{MpRdma, MpRdmaParams};
 pub use newreno::{NewReno, NewRenoParams};
 pub use nscc::{Nscc, NsccParams};
 pub use poseidon::{Poseidon, PoseidonParams};
 pub use power::PowerParams;
 pub use powertcp::PowerTcp;
+pub use prague::{Prague, PragueParams};
 pub use swift::{Swift, SwiftParams};
 pub use theta_powertcp::ThetaPowerTcp;
 pub use timely::{Timely, TimelyParams};
@@ -96,6 +105,9 @@ pub fn all() -> Vec<Algorithm> {
         newreno::algorithm(),
         cubic::algorithm(),
         dctcp::algorithm(),
+        copa::algorithm(),
+        ledbat_plus_plus::algorithm(),
+        prague::algorithm(),
         vegas::algorithm(),
         swift::algorithm(),
         timely::algorithm(),

@@ -216,3 +216,10 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_name_may_end_in_plus_signs() {
+    let args = registry().resolve("ledbat++?target=30ms").unwrap();
+    assert_eq!((args.algorithm(), args.to_string().as_str()), ("ledbat++", "ledbat++?target=30ms"));
+    assert_eq!(error("ledbat+"), "unknown algorithm `ledbat+`: did you mean `ledbat++`?");
+}

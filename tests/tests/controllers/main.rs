@@ -1,5 +1,8 @@
 //! Controllers in closed loop: the behaviour that their papers are known for.
+#![forbid(unsafe_code)]
+#![expect(clippy::unwrap_used, reason = "a test")]
 
 mod bbr;
 mod bbr3;
 mod delay;
+mod wide_area;
