@@ -20,7 +20,7 @@ use crate::report;
 use crate::scenario::value::{Amount, parse_rate, parse_span};
 use crate::sweep::{Interrupt, free_folder};
 
-/// Generations without a budget of one's own: about two minutes on two cores with the default bounds.
+/// Generations without a budget of one's own: under a minute of one core with the default bounds.
 const DEFAULT_GENERATIONS: u64 = 50;
 
 #[derive(Debug, clap::Args)]
