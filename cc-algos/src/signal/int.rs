@@ -7,9 +7,9 @@ use crate::units::{Rate, Timestamp};
 pub struct IntHop {
     /// Identity of the port, so that a changed route is noticed.
     pub port: u32,
-    /// The hop's clock when the packet left.
+    /// The hop's clock when the packet's last bit left.
     pub at: Timestamp,
-    /// Bytes the port has sent since it came up.
+    /// Bytes the port has sent since it came up, this packet included.
     pub tx_bytes: u64,
     /// Bytes queued behind the packet.
     pub queue_bytes: u64,

@@ -9,7 +9,7 @@ use cc_algos::signal::{NearSource, Signal};
 use cc_algos::{Controller, Ecn, Entropy, Need, PathId, Timestamp};
 use transport::flow::balance::{self, Balancer, Ecmp, Spray};
 use transport::flow::{Arrived, Event, Gate, Outgoing, RangeSet, Receiver, Sender, Workspace};
-use transport::wire::{CongestionNotification, Credit, Frame, PacketNumberRange, Trimmed, VARINT_MAX};
+use transport::wire::{CongestionNotification, Credit, Frame, IntStack, PacketNumberRange, Trimmed, VARINT_MAX};
 
 use crate::error::SimError;
 use crate::framing;
@@ -50,6 +50,8 @@ pub(crate) struct SendingEnd {
     mtu: u32,
     /// Credit that notices have brought, bytes since the flow began.
     credited: u64,
+    /// Whether packets ask for telemetry.
+    telemetry: bool,
     balancer: Box<dyn Balancer>,
 }
 
@@ -61,7 +63,7 @@ impl SendingEnd {
         controller: Box<dyn Controller>,
         route: Route,
     ) -> Self {
-        let payload = framing::payload(endpoints.sender.mtu);
+        let payload = framing::payload(endpoints.sender.mtu - u64::from(framing::prefix_bytes(route.telemetry)));
         Self {
             sender: Sender::new(endpoints.sender.clone(), controller, route.now),
             source: Source::new(spec.load, route.now, spec.stop, payload),
@@ -72,6 +74,7 @@ impl SendingEnd {
             destination: spec.destination.0,
             mtu: u32::try_from(endpoints.sender.mtu).unwrap_or(u32::MAX),
             credited: 0,
+            telemetry: route.telemetry,
             balancer: route.balancer,
         }
     }
@@ -89,9 +92,8 @@ impl SendingEnd {
             }
         };
         let number = self.sender.next_packet_number(PATH);
-        let largest_acked = self.sender.largest_acked(PATH);
         let plain = Body::Data { offset: chunk.offset, len: chunk.len, fin: false, floor: None };
-        let bytes = framing::data_bytes(self.flow, number, largest_acked, &plain);
+        let bytes = self.bytes(number, &plain);
         match self.sender.gate(now, PATH, u64::from(bytes)) {
             Gate::Blocked { until, .. } => Poll::Blocked(until),
             Gate::Open => Poll::Packet(self.emit(chunk, desk)),
@@ -108,7 +110,7 @@ impl SendingEnd {
             }
         };
         let body = self.with_floor(body, number, now);
-        let bytes = framing::data_bytes(self.flow, number, self.sender.largest_acked(PATH), &body);
+        let bytes = self.bytes(number, &body);
         let entropy = self.balancer.next_entropy(PATH, number);
         let ecn = self.sender.ecn(PATH);
         let outgoing = Outgoing { path: PATH, entropy, bytes, content: chunk, block: None };
@@ -117,6 +119,7 @@ impl SendingEnd {
         self.count.packets += 1;
         self.count.bytes += u64::from(bytes);
         self.count.again += u64::from(chunk.kind == ChunkKind::Again);
+        let int = self.telemetry.then(|| desk.arena.new_stack());
         desk.arena.insert(Packet {
             flow: self.flow,
             destination: self.destination,
@@ -127,7 +130,15 @@ impl SendingEnd {
             body,
             ecn,
             hops: 0,
+            int,
         })
+    }
+
+    /// Size of a packet as it leaves.
+    #[inline]
+    fn bytes(&self, number: u64, body: &Body) -> u32 {
+        framing::prefix_bytes(self.telemetry)
+            + framing::data_bytes(self.flow, number, self.sender.largest_acked(PATH), body)
     }
 
     /// Adds the ACK floor to a packet that has room for it; one that has not waits a round trip.
@@ -135,7 +146,7 @@ impl SendingEnd {
         let Body::Data { offset, len, fin, .. } = body else { return body };
         let Some(floor) = self.sender.ack_floor(now, PATH).and_then(NonZeroU64::new) else { return body };
         let longer = Body::Data { offset, len, fin, floor: Some(floor) };
-        let bytes = framing::data_bytes(self.flow, number, self.sender.largest_acked(PATH), &longer);
+        let bytes = self.bytes(number, &longer);
         if bytes <= self.mtu { longer } else { body }
     }
 
@@ -230,10 +241,12 @@ pub(crate) enum Poll {
     Blocked(Option<Timestamp>),
 }
 
-/// How a flow's packets find their way.
+/// How a flow's packets find their way, and what they ask of it.
 pub(crate) struct Route {
     pub(crate) now: Timestamp,
     pub(crate) balancer: Box<dyn Balancer>,
+    /// Whether they ask for telemetry.
+    pub(crate) telemetry: bool,
 }
 
 /// The balancer of one flow.
@@ -299,7 +312,7 @@ impl ReceivingEnd {
     }
 
     /// A packet of the sender arrived.
-    pub(crate) fn on_packet(&mut self, packet: &Packet, now: SimTime) {
+    pub(crate) fn on_packet(&mut self, packet: &Packet, telemetry: Option<&IntStack>, now: SimTime) {
         let arrived = Arrived {
             now: now.to_timestamp(),
             packet_number: packet.packet_number,
@@ -311,6 +324,9 @@ impl ReceivingEnd {
             ack_eliciting: true,
         };
         self.receiver.on_packet(arrived);
+        if let Some(stack) = telemetry {
+            self.receiver.on_int(packet.packet_number, stack);
+        }
         if let Body::Data { offset, len, fin, floor } = packet.body {
             if let Some(floor) = floor {
                 self.receiver.on_ack_floor(floor.get());
@@ -382,6 +398,7 @@ impl ReceivingEnd {
             body,
             ecn: Ecn::NotEct,
             hops: 0,
+            int: None,
         })
     }
 }

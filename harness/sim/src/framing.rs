@@ -7,8 +7,8 @@ use core::num::NonZeroU64;
 
 use cc_algos::{Ecn, PathId};
 use transport::wire::{
-    AckFloor, AckFrame, Frame, Frames, Header, IP_UDP_OVERHEAD, PacketNumberRange, Reader, StreamHeader, WireError,
-    Writer, packet_overhead,
+    AckFloor, AckFrame, Frame, Frames, Header, IP_UDP_OVERHEAD, IntStack, PacketNumberRange, Reader, StreamHeader,
+    WireError, Writer, packet_overhead,
 };
 
 use crate::error::SimError;
@@ -78,6 +78,12 @@ pub(crate) fn header_bytes(packet: &Packet) -> u32 {
     ((IP_UDP_OVERHEAD + header.encoded_len(None)) as u32).min(packet.bytes)
 }
 
+/// What asking for telemetry adds to a packet before any port has answered.
+#[inline]
+pub(crate) fn prefix_bytes(telemetry: bool) -> u32 {
+    if telemetry { IntStack::EMPTY_PREFIX_LEN as u32 } else { 0 }
+}
+
 /// The least that `size` bytes of a flow weigh on the wire: with the shortest packet numbers that could be used.
 pub(crate) fn wire_size(size: u64, mtu: u64) -> u64 {
     let payload = u64::from(payload(mtu));
@@ -105,6 +111,7 @@ pub(crate) fn probe(destination: HostId, bytes: u32) -> Packet {
         body: Body::Ping,
         ecn: Ecn::NotEct,
         hops: 0,
+        int: None,
     }
 }
 
@@ -124,10 +131,27 @@ pub(crate) fn check(packet: &Packet, largest_acked: Option<u64>, arena: &Arena) 
     })
 }
 
+/// As [`check`], for what ports have written into a packet on its way.
+pub(crate) fn check_telemetry(packet: &Packet, stack: &IntStack) -> Result<(), SimError> {
+    let mut bytes = vec![0; stack.prefix_len()];
+    let mut parsed = IntStack::default();
+    let written = stack.write_prefix(&mut Writer::new(&mut bytes));
+    let read = written.and_then(|()| parsed.parse_prefix(&mut Reader::new(&bytes)));
+    if read == Ok(true) && parsed == *stack {
+        return Ok(());
+    }
+    let problem = format!("{stack:?} was read back as {parsed:?}: {read:?}");
+    Err(SimError::Wire { flow: packet.flow, packet_number: packet.packet_number, problem })
+}
+
 fn round_trip(packet: &Packet, largest_acked: Option<u64>, arena: &Arena) -> Result<(), String> {
     let header = Header::data(u64::from(packet.flow), PATH, packet.packet_number);
     let mut buffer = vec![0; packet.bytes as usize];
     let mut writer = Writer::new(&mut buffer);
+    let telemetry = packet.int.map(|handle| arena.stack(handle));
+    if let Some(stack) = telemetry {
+        stack.write_prefix(&mut writer).map_err(|error| error.to_string())?;
+    }
     header.write(largest_acked, &mut writer).map_err(|error| error.to_string())?;
     write_body(packet, arena, &mut writer).map_err(|error| error.to_string())?;
     let written = writer.offset();
@@ -136,6 +160,11 @@ fn round_trip(packet: &Packet, largest_acked: Option<u64>, arena: &Arena) -> Res
         return Err(format!("{} B on the wire, but {} B were charged", written + outside, packet.bytes));
     }
     let mut reader = Reader::new(&buffer[..written]);
+    let mut stack = IntStack::default();
+    let asked = stack.parse_prefix(&mut reader).map_err(|error| error.to_string())?;
+    if asked.then_some(&stack) != telemetry {
+        return Err(format!("{telemetry:?} was read back as {stack:?}"));
+    }
     let parsed = Header::parse(&mut reader).map_err(|error| error.to_string())?.expand(largest_acked);
     if parsed != header {
         return Err(format!("{header:?} was read back as {parsed:?}"));

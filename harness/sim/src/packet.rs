@@ -1,7 +1,10 @@
 //! Packets and the arena they live in.
 
+use core::num::NonZeroU32;
+
 use cc_algos::Ecn;
-use transport::wire::{AckFrame, Frame};
+use cc_algos::signal::IntHop;
+use transport::wire::{AckFrame, Frame, INT_HOP_LEN, IntStack};
 
 use crate::time::SimTime;
 
@@ -21,6 +24,18 @@ pub(crate) struct Packet {
     pub(crate) ecn: Ecn,
     /// Switches passed.
     pub(crate) hops: u8,
+    /// Telemetry in the side pool, of packets that ask for it.
+    pub(crate) int: Option<StackHandle>,
+}
+
+/// A telemetry stack of the arena: its place, counted from one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StackHandle(NonZeroU32);
+
+impl StackHandle {
+    const fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
 }
 
 /// What a packet carries, as its frames say.
@@ -49,6 +64,8 @@ pub(crate) struct Arena {
     free_acks: Vec<u32>,
     notices: Vec<Frame<'static>>,
     free_notices: Vec<u32>,
+    stacks: Vec<IntStack>,
+    free_stacks: Vec<StackHandle>,
 }
 
 impl Arena {
@@ -91,34 +108,38 @@ impl Arena {
         &mut self.packets[handle as usize]
     }
 
-    /// Takes a packet that has arrived; the frame it carries, if any, is the caller's to release.
+    /// Takes a packet that has arrived; the frame and the telemetry it carries, if any, are the caller's to release.
     #[inline]
     pub(crate) fn take(&mut self, handle: u32) -> Packet {
         self.free.push(handle);
         self.packets[handle as usize]
     }
 
-    /// Leaves `bytes` of a data packet, those of its header; what carries no payload stays as it is.
+    /// Leaves `bytes` of a data packet, those of its header, without telemetry; what carries no payload stays as it is.
     pub(crate) fn cut(&mut self, handle: u32, bytes: u32) {
         let packet = self.get_mut(handle);
         if matches!(packet.body, Body::Data { .. }) {
             packet.body = Body::Header;
             packet.bytes = bytes;
+            self.stop_telemetry(handle);
         }
     }
 
     /// Drops a packet with all it carries.
     pub(crate) fn discard(&mut self, handle: u32) {
-        match self.take(handle).body {
+        let packet = self.take(handle);
+        self.release_stack(packet.int);
+        match packet.body {
             Body::Ack { frame } => self.release_ack(frame),
             Body::Notice { frame } => self.release_notice(frame),
             Body::Data { .. } | Body::Ping | Body::Header => {}
         }
     }
 
-    /// A second packet with the same content.
+    /// A second packet with the same content, but no telemetry: nobody could tell to which of the two a port's record belongs.
     pub(crate) fn duplicate(&mut self, handle: u32) -> u32 {
         let mut copy = *self.get(handle);
+        copy.int = None;
         copy.body = match copy.body {
             Body::Ack { frame } => {
                 let twin = self.new_ack();
@@ -176,5 +197,45 @@ impl Arena {
 
     pub(crate) fn release_notice(&mut self, frame: u32) {
         self.free_notices.push(frame);
+    }
+
+    /// An empty telemetry stack.
+    pub(crate) fn new_stack(&mut self) -> StackHandle {
+        if let Some(handle) = self.free_stacks.pop() {
+            self.stacks[handle.index()].clear();
+            return handle;
+        }
+        self.stacks.push(IntStack::default());
+        let place = u32::try_from(self.stacks.len()).ok().and_then(NonZeroU32::new);
+        StackHandle(place.expect("fewer than 2^32 packets under way"))
+    }
+
+    pub(crate) fn stack(&self, handle: StackHandle) -> &IntStack {
+        &self.stacks[handle.index()]
+    }
+
+    pub(crate) fn release_stack(&mut self, handle: Option<StackHandle>) {
+        self.free_stacks.extend(handle);
+    }
+
+    /// A packet that asks for telemetry is to leave by a port: it grows by the port's record if there is room.
+    pub(crate) fn make_room_for_record(&mut self, packet: u32) {
+        let packet = &mut self.packets[packet as usize];
+        if packet.int.is_some_and(|handle| !self.stacks[handle.index()].is_full()) {
+            packet.bytes += INT_HOP_LEN as u32;
+        }
+    }
+
+    /// A port writes its record into a packet that asks for it.
+    pub(crate) fn stamp(&mut self, packet: u32, record: impl FnOnce() -> IntHop) {
+        if let Some(handle) = self.packets[packet as usize].int {
+            self.stacks[handle.index()].push(&record());
+        }
+    }
+
+    /// What a packet gathered so far is forgotten, and no more is gathered.
+    pub(crate) fn stop_telemetry(&mut self, packet: u32) {
+        let stack = self.packets[packet as usize].int.take();
+        self.release_stack(stack);
     }
 }

@@ -3,7 +3,7 @@
 mod ahead;
 mod near_source;
 
-use cc_algos::{Oracle, PathId, Setup, Span};
+use cc_algos::{Need, Oracle, PathId, Setup, Span};
 use transport::flow::Workspace;
 
 use self::ahead::Upcoming;
@@ -68,7 +68,9 @@ struct Simulation<'a> {
 
 impl<'a> Simulation<'a> {
     fn new(experiment: &'a Experiment) -> Result<Self, SimError> {
+        let asked = experiment.contestants.iter().any(|contestant| contestant.needs(Need::Int));
         let wiring = Wiring::new(&experiment.topology);
+        let wiring = if asked { wiring.stamping() } else { wiring };
         let invalid = |error: SpecError| SimError::Invalid { what: "link".into(), problem: error.to_string() };
         let ports = wiring.ports.iter().zip(0..).map(|(plan, id)| Port::new(id, plan, experiment.seed));
         let ports = ports.collect::<Result<_, _>>().map_err(&invalid)?;
@@ -185,7 +187,11 @@ impl<'a> Simulation<'a> {
         match packet.body {
             Body::Ack { frame } => self.receive_ack(packet.flow, frame),
             Body::Notice { frame } => self.receive_notice(packet.flow, frame),
-            Body::Data { .. } | Body::Ping => self.receive_data(&packet),
+            Body::Data { .. } | Body::Ping => {
+                let received = self.receive_data(&packet);
+                self.arena.release_stack(packet.int);
+                received
+            }
             Body::Header => self.receive_header(&packet),
         }
     }
@@ -225,7 +231,13 @@ impl<'a> Simulation<'a> {
         self.done.data_packets += 1;
         let Stage::Active(ends) = &mut self.flows[packet.flow as usize] else { return Ok(()) };
         let receiving = &mut ends.1;
-        receiving.on_packet(packet, self.now);
+        let telemetry = packet.int.map(|handle| self.arena.stack(handle));
+        if let Some(stack) = telemetry
+            && self.experiment.check_wire
+        {
+            framing::check_telemetry(packet, stack)?;
+        }
+        receiving.on_packet(packet, telemetry, self.now);
         self.measures.delay(packet, self.now);
         let complete = receiving.is_complete();
         self.acknowledge(packet.flow)?;
@@ -291,7 +303,8 @@ impl<'a> Simulation<'a> {
         if contestant.knowledge == Knowledge::Oracle {
             setup.oracle = Some(Oracle { base_rtt: outcome.base_rtt, bottleneck: outcome.bottleneck });
         }
-        let route = Route { now, balancer: endpoint::balancer(experiment.balance, experiment.seed, flow) };
+        let balancer = endpoint::balancer(experiment.balance, experiment.seed, flow);
+        let route = Route { now, balancer, telemetry: contestant.needs(Need::Int) };
         let controller = (contestant.build)(&setup);
         let sending = SendingEnd::new(flow, spec, &experiment.endpoints, controller, route);
         let receiving = ReceivingEnd::new(flow, spec, &experiment.endpoints, contestant);

@@ -25,6 +25,8 @@ pub(crate) struct PortPlan<'a> {
     pub(crate) to: Node,
     /// The entry of [`Wiring::watched`] that this port counts towards.
     pub(crate) watched: Option<u32>,
+    /// Whether it writes telemetry into packets that ask for it.
+    pub(crate) stamps: bool,
 }
 
 impl PortPlan<'_> {
@@ -73,6 +75,12 @@ impl<'a> Wiring<'a> {
         }
     }
 
+    /// The same with ports that write telemetry.
+    pub(crate) fn stamping(mut self) -> Self {
+        self.ports.iter_mut().for_each(|port| port.stamps = true);
+        self
+    }
+
     /// The ports that `packet` crosses from `source` to its destination.
     pub(crate) fn path(&self, source: HostId, packet: &Packet) -> Vec<usize> {
         let mut path = vec![source.0 as usize];
@@ -106,7 +114,7 @@ impl Router {
 }
 
 fn plan(link: &LinkSpec, to: Node, watched: Option<u32>) -> PortPlan<'_> {
-    PortPlan { link, extra_delay: Span::ZERO, to, watched }
+    PortPlan { link, extra_delay: Span::ZERO, to, watched, stamps: false }
 }
 
 /// Ports: 2p host links, 2p links to hosts, bottleneck, reverse. Switch 0 stands left, switch 1 right.
@@ -252,6 +260,7 @@ mod tests {
             body: Body::Ping,
             ecn: Ecn::NotEct,
             hops: 0,
+            int: None,
         }
     }
 

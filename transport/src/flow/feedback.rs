@@ -1,7 +1,7 @@
 //! One path of a sender: what comes back to it. Everything that one cause reveals becomes one batch.
 
 use cc_algos::controller::{Cause, DeliverySample, Feedback, PacketRecord, PathSnapshot, RttSample, Tally};
-use cc_algos::signal::{Ecn, EcnCounts, PathChange, Signal};
+use cc_algos::signal::{Ecn, EcnCounts, IntHop, PathChange, Signal};
 use cc_algos::units::{Span, Timestamp};
 
 use super::config::SenderConfig;
@@ -20,6 +20,8 @@ pub(super) struct Context<'a> {
     pub(super) now: Timestamp,
     pub(super) config: &'a SenderConfig,
     pub(super) siblings: &'a [PathSnapshot],
+    /// Telemetry of the largest packet ever acknowledged, if it is newly acknowledged.
+    pub(super) int: &'a [IntHop],
 }
 
 /// A batch in the making. Its packets stand in the workspace, behind those of the paths before.
@@ -103,6 +105,10 @@ impl<C: Content> Path<C> {
         }
         let nothing_else = batch.newly_acked.is_zero() && batch.newly_lost.is_zero();
         let cause = if nothing_else { Cause::Spurious } else { Cause::Ack };
+        // What was overtaken by other telemetry would take clocks and counters back.
+        let is_newest = batch.largest_sent_at.is_some() && self.largest_acked == Some(ack.largest);
+        let int = if is_newest { ack.int.hops() } else { &[] };
+        let context = Context { int, ..context };
         self.conclude(context, cause, &mut batch, work);
         Ok(())
     }
@@ -290,7 +296,7 @@ impl<C: Content> Path<C> {
 
     /// Hands the batch to the controller, with the sender as it is after it.
     fn conclude(&mut self, context: Context<'_>, cause: Cause, batch: &mut Batch, work: &mut Workspace<C>) {
-        let Context { now, config, siblings } = context;
+        let Context { now, config, siblings, int } = context;
         if !batch.newly_lost.is_zero() {
             work.lost_by = Some(cause);
             self.weigh_losses(config, batch, work);
@@ -314,6 +320,7 @@ impl<C: Content> Path<C> {
         feedback.delivery = batch.delivery;
         feedback.persistent_congestion = batch.persistent;
         feedback.ecn = batch.ecn;
+        feedback.int = int;
         let flight = self.flight(siblings);
         self.controller.on_feedback(&feedback, &flight);
         if !batch.newly_lost.is_zero() || !batch.newly_marked.is_zero() {
@@ -346,7 +353,7 @@ impl<C: Content> Path<C> {
     }
 
     pub(super) fn on_timeout(&mut self, context: Context<'_>, work: &mut Workspace<C>) {
-        let Context { now, config, siblings } = context;
+        let Context { now, config, siblings, .. } = context;
         let is_due = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
         if is_due(self.detector.deadline(&self.ledger, &self.rtt)) {
             self.on_loss_timer(context, work);

@@ -23,10 +23,16 @@
 //! receiver claims more than the whole of it. t1 is when the packet was handed to the driver: what waits at the sender's own
 //! link counts as fabric. `hops` is there if the receiver knows the count and echoes it ([`EchoConfig::hops`]).
 //!
+//! # Telemetry
+//!
+//! `int` holds what the ports on the way wrote into the largest packet acknowledged, if that is newly acknowledged and larger
+//! than any before: records come in the order of packets, each once, and are empty otherwise. The receiver is handed a packet's
+//! records by [`Receiver::on_int`] and echoes the newest. Values are those that [`IntStack`](crate::wire::IntStack) can carry.
+//!
 //! # Not filled yet
 //!
 //! [`Feedback`](cc_algos::Feedback) has room for what coding, switches and time-stamping hosts will tell: `recovered` and
-//! `recovered_packets`, `csig` and `int`. This engine leaves them empty.
+//! `recovered_packets`, and `csig`. This engine leaves them empty.
 //!
 //! # Cost
 //!

@@ -7,7 +7,7 @@ use cc_algos::units::Timestamp;
 
 use super::feedback::earliest;
 use super::ranges::RangeSet;
-use crate::wire::{AckFrame, MarkBitmap, PacketNumberRange};
+use crate::wire::{AckFrame, IntStack, MarkBitmap, PacketNumberRange};
 
 /// How a receiver acknowledges, beyond what its policy decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +103,9 @@ pub struct Receiver {
     ack_at: Option<Timestamp>,
     congestion_notice: bool,
     credit_bytes: u64,
+    /// Telemetry that was not echoed yet, and the packet that brought it.
+    int: IntStack,
+    int_of: u64,
 }
 
 impl Receiver {
@@ -125,6 +128,8 @@ impl Receiver {
             ack_at: None,
             congestion_notice: false,
             credit_bytes: 0,
+            int: IntStack::default(),
+            int_of: 0,
         }
     }
 
@@ -146,6 +151,15 @@ impl Receiver {
             self.ask_policy(&packet, order);
         }
         Arrival::New
+    }
+
+    /// Telemetry that a packet brought which was just received. The next acknowledgement echoes it if no larger packet comes
+    /// before.
+    pub fn on_int(&mut self, packet_number: u64, stack: &IntStack) {
+        if self.largest.as_ref().is_some_and(|largest| largest.packet_number == packet_number) {
+            self.int.copy_from(stack);
+            self.int_of = packet_number;
+        }
     }
 
     /// Puts a packet in relation to the largest so far.
@@ -260,6 +274,13 @@ impl Receiver {
         frame.received_at = timestamps.then_some(largest.at);
         frame.entropy_echo = entropy.then_some(self.entropy);
         frame.hops = largest.hops.filter(|_| hops);
+        if !self.int.is_empty() {
+            if self.int_of == largest.packet_number {
+                // The frame is empty, and its room serves the next packet.
+                core::mem::swap(&mut frame.int, &mut self.int);
+            }
+            self.int.clear();
+        }
         self.unacknowledged = 0;
         self.ack_at = None;
         true

@@ -230,6 +230,6 @@ impl<C: Content> Sender<C> {
             siblings.clear();
             siblings.extend(paths.iter().filter(|other| other.id != path).map(Path::snapshot));
         }
-        (&mut paths[usize::from(path.0)], Context { now, config, siblings })
+        (&mut paths[usize::from(path.0)], Context { now, config, siblings, int: &[] })
     }
 }

@@ -40,7 +40,7 @@ pub enum FrameType {
     /// A switch's report on its queue.
     NearSource = 0x0f,
     /// Acknowledgement (RFC 9000, section 19.3). Flag 1: ECN counts; 2: marks; 4: receive timestamp; 8: entropy echo;
-    /// 0x40: hop count.
+    /// 0x40: hop count; 0x80: telemetry.
     Ack = 0x10,
     /// Bytes of a stream (RFC 9000, section 19.8). Flag 1: the stream ends with them.
     Stream = 0x20,
@@ -95,7 +95,7 @@ impl FrameType {
     /// The bits of the code point that are flags.
     pub const fn flags(self) -> u8 {
         match self {
-            Self::Ack => 0b100_1111,
+            Self::Ack => 0b1100_1111,
             Self::Message => 0b111,
             Self::Close | Self::Stream | Self::CsigEcho => 0b1,
             _ => 0,
@@ -120,7 +120,7 @@ impl FrameType {
             0x0d => Self::MaxStreamData,
             0x0e => Self::Credit,
             0x0f => Self::NearSource,
-            0x10..=0x1f | 0x50..=0x5f => Self::Ack,
+            0x10..=0x1f | 0x50..=0x5f | 0x90..=0x9f | 0xd0..=0xdf => Self::Ack,
             0x20 | 0x21 => Self::Stream,
             0x22 => Self::Datagram,
             0x23 => Self::Trimmed,

@@ -26,6 +26,7 @@ mod frame_type;
 mod header;
 mod packet_number;
 mod ranges;
+mod telemetry;
 #[cfg(any(test, feature = "testing"))]
 #[doc(hidden)]
 pub mod testing;
@@ -52,6 +53,7 @@ pub use header::{
 };
 pub use packet_number::{PACKET_NUMBER_MAX, TruncatedPacketNumber, packet_number_len};
 pub use ranges::{MAX_TRIMMED_RANGES, PacketNumberRange, Ranges, Trimmed};
+pub use telemetry::{EncodedStack, INT_HOP_LEN, INT_PREFIX, IntStack, MAX_INT_HOPS};
 pub use version::{MAX_VERSIONS, VersionNegotiation};
 
 /// Bytes of the IPv4 and UDP headers, without options: 20 + 8. (IPv6 takes 48.)

@@ -103,6 +103,37 @@ proptest! {
     }
 
     #[test]
+    fn telemetry_comes_back_as_each_port_wrote_it(hops in prop::collection::vec(testing::int_hop(), 0..10)) {
+        let mut stack = IntStack::default();
+        for hop in &hops {
+            stack.push(hop);
+        }
+        prop_assert_eq!(stack.hops().len() + usize::from(stack.missed()), hops.len());
+        for (written, hop) in stack.hops().iter().zip(&hops) {
+            let mut again = IntStack::default();
+            again.push(written);
+            prop_assert_eq!(again.hops(), [*written], "what was rounded once stays");
+            prop_assert_eq!(written.port, hop.port & 0xff_ffff);
+            prop_assert_eq!(written.queue_bytes, (hop.queue_bytes / 16 * 16).min(((1 << 24) - 1) * 16));
+            let (rate, told) = (hop.rate.as_bps(), written.rate.as_bps());
+            // A mantissa of at least 410 loses less than 1 of itself.
+            prop_assert!(told <= rate && (rate - told <= rate / 409 || rate > 4_095_000_000_000_000_000));
+        }
+        let mut bytes = vec![0; stack.prefix_len()];
+        stack.write_prefix(&mut Writer::new(&mut bytes)).unwrap();
+        let mut parsed = IntStack::default();
+        let mut reader = Reader::new(&bytes);
+        prop_assert_eq!(parsed.parse_prefix(&mut reader), Ok(true));
+        prop_assert!(reader.is_empty());
+        prop_assert_eq!(&parsed, &stack);
+        for end in 1..bytes.len() {
+            let cut = parsed.parse_prefix(&mut Reader::new(&bytes[..end]));
+            prop_assert!(matches!(cut, Err(WireError::CutOff { .. })), "{:?}", cut);
+        }
+        fuzz_packet(&bytes);
+    }
+
+    #[test]
     fn version_negotiations_come_back(negotiation in testing::version_negotiation()) {
         let mut datagram = vec![0; negotiation.encoded_len()];
         negotiation.write(&mut Writer::new(&mut datagram)).unwrap();

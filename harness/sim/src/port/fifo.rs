@@ -29,6 +29,20 @@ enum Marking {
     Guard(Box<Guard>),
 }
 
+impl Marking {
+    fn guard(id: u32, plan: &PortPlan<'_>, seed: u64) -> Result<Self, SpecError> {
+        let link = plan.link;
+        Ok(Self::Guard(Box::new(Guard {
+            marker: Marker::new(link.marking, rng::stream(seed, "marker", u64::from(id)))?,
+            mark_at: link.mark_at,
+            marks: 0,
+            policer: link.policer.map(Policer::new).transpose()?,
+            policer_drops: 0,
+            stamps: plan.stamps,
+        })))
+    }
+}
+
 /// What only some ports have.
 struct Guard {
     marker: Marker,
@@ -36,23 +50,20 @@ struct Guard {
     marks: u64,
     policer: Option<Policer>,
     policer_drops: u64,
+    /// Whether packets that ask for telemetry get it.
+    stamps: bool,
 }
 
 impl FifoPort {
     pub(super) fn new(id: u32, plan: &PortPlan<'_>, capacity: Capacity, seed: u64) -> Result<Self, SpecError> {
         let link = plan.link;
         let marking = match link.marking {
+            _ if plan.stamps => Marking::guard(id, plan, seed)?,
             MarkingSpec::None if link.policer.is_none() => Marking::None,
             MarkingSpec::Threshold { bytes } if link.policer.is_none() && link.mark_at == MarkAt::Enqueue => {
                 Marking::Threshold(bytes)
             }
-            _ => Marking::Guard(Box::new(Guard {
-                marker: Marker::new(link.marking, rng::stream(seed, "marker", u64::from(id)))?,
-                mark_at: link.mark_at,
-                marks: 0,
-                policer: link.policer.map(Policer::new).transpose()?,
-                policer_drops: 0,
-            })),
+            _ => Marking::guard(id, plan, seed)?,
         };
         let wire = Wire::new(id, plan, seed)?;
         Ok(Self { wire, backlog: Gauge::default(), departed: 0, queue_drops: 0, capacity, marking, threshold_marks: 0 })
@@ -62,6 +73,11 @@ impl FifoPort {
     pub(super) fn offer(&mut self, packet: u32, scene: &mut Scene<'_>) {
         // Departures before arrivals at equal times: a burst of capacity + 1 that meets a packet just leaving loses none.
         self.replay(scene.now, scene.arena);
+        if let Marking::Guard(guard) = &self.marking
+            && guard.stamps
+        {
+            scene.arena.make_room_for_record(packet);
+        }
         let bytes = scene.arena.get(packet).bytes;
         let waiting = self.wire.ring.len() as u64 - u64::from(self.departed);
         if !self.capacity.fits(self.backlog.value, waiting, bytes) {
@@ -140,12 +156,17 @@ impl FifoPort {
             let left = self.backlog.value - u64::from(bytes);
             self.backlog.set(departs, left);
             if let Marking::Guard(guard) = &mut self.marking
-                && guard.mark_at == MarkAt::Dequeue
                 && let Some(packet) = packet
-                && guard.marker.mark(left, arena.get(packet).ecn) == Verdict::Mark
             {
-                guard.marks += 1;
-                mark(arena, packet);
+                if guard.stamps {
+                    // Nothing was offered since it departed, so that what the link was given and has not sent is what is left.
+                    let sent = self.wire.bytes - left;
+                    arena.stamp(packet, || self.wire.record(departs, sent, left));
+                }
+                if guard.mark_at == MarkAt::Dequeue && guard.marker.mark(left, arena.get(packet).ecn) == Verdict::Mark {
+                    guard.marks += 1;
+                    mark(arena, packet);
+                }
             }
         }
     }

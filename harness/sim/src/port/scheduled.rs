@@ -3,6 +3,7 @@
 
 use cc_algos::Ecn;
 
+use super::wire::OnWire;
 use super::{Counters, Gauge, Scene, Unsent, Wire, mark};
 use crate::error::SpecError;
 use crate::event::Action;
@@ -27,6 +28,8 @@ pub(crate) struct ScheduledPort {
     queue_drops: u64,
     policer_drops: u64,
     marks: u64,
+    /// Whether packets that ask for telemetry get it.
+    stamps: bool,
 }
 
 impl ScheduledPort {
@@ -43,10 +46,14 @@ impl ScheduledPort {
             queue_drops: 0,
             policer_drops: 0,
             marks: 0,
+            stamps: plan.stamps,
         })
     }
 
     pub(super) fn offer(&mut self, packet: u32, scene: &mut Scene<'_>) {
+        if self.stamps {
+            scene.arena.make_room_for_record(packet);
+        }
         let content = scene.arena.get_mut(packet);
         match self.policer.as_mut().map_or(Admit::Pass, |policer| policer.admit(scene.now, content.bytes)) {
             Admit::Drop => {
@@ -109,7 +116,17 @@ impl ScheduledPort {
             if let Some(departs) = self.wire.send(packet.arrived, packet.handle, packet.bytes, scene) {
                 self.busy_until = departs;
                 self.in_service = packet.bytes;
+                self.stamp(packet.handle, departs, scene);
             }
+        }
+    }
+
+    /// Writes telemetry into a packet in service: what waits behind it as it is served, and all sent when it has left.
+    fn stamp(&self, packet: u32, departs: SimTime, scene: &mut Scene<'_>) {
+        // One that the link has lost is not in the arena any more.
+        let in_turn = || self.wire.ring.back().and_then(OnWire::in_turn) == Some(packet);
+        if self.stamps && in_turn() {
+            scene.arena.stamp(packet, || self.wire.record(departs, self.wire.bytes, self.queue.bytes()));
         }
     }
 

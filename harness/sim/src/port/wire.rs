@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use cc_algos::signal::IntHop;
+
 use super::Scene;
 use crate::error::SpecError;
 use crate::event::{Action, EventQueue};
@@ -71,6 +73,12 @@ impl Wire {
             packets: 0,
             impaired,
         })
+    }
+
+    /// The record of a packet that left at `departs`, with all that had left by then and what stayed behind.
+    pub(super) fn record(&self, departs: SimTime, tx_bytes: u64, queue_bytes: u64) -> IntHop {
+        let rate = self.server.rate_at(departs);
+        IntHop { port: self.id, at: departs.to_timestamp(), tx_bytes, queue_bytes, rate }
     }
 
     /// Packets that did not reach the far end, less those of which the last bit has not left the queue: the newest `unsent`.
@@ -148,6 +156,8 @@ impl Wire {
                     scene.events.push(arrives, Action::Stray { port: self.id, packet: twin });
                 }
                 if order == Order::HeldBack {
+                    // It may arrive before the port comes to write its record.
+                    scene.arena.stop_telemetry(entry.packet);
                     scene.events.push(arrives, Action::Stray { port: self.id, packet: entry.packet });
                     self.enqueue(OnWire { packet: HELD_BACK, ..entry }, entry.departs, scene.events);
                 } else {

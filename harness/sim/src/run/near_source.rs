@@ -76,6 +76,7 @@ impl Simulation<'_> {
             body: Body::Notice { frame },
             ecn: Ecn::NotEct,
             hops: 0,
+            int: None,
         });
         self.check_wire(handle)?;
         let next = self.wiring.router.route(switch, self.arena.get(handle));

@@ -1,5 +1,6 @@
 use cc_algos::receiver::{AckEvery, Reply};
-use cc_algos::units::Span;
+use cc_algos::signal::IntHop;
+use cc_algos::units::{Rate, Span};
 
 use super::*;
 
@@ -200,4 +201,37 @@ fn the_largest_number_of_all_is_refused() {
     assert_eq!(receiver.on_packet(packet(u64::MAX, 0)), Arrival::Duplicate);
     assert_eq!(receiver.on_packet(packet(u64::MAX - 1, 0)), Arrival::New);
     assert_eq!(ranges(&mut receiver, 0), [(u64::MAX - 1, u64::MAX - 1)]);
+}
+
+fn telemetry(port: u32) -> IntStack {
+    let mut stack = IntStack::default();
+    stack.push(&IntHop { port, at: ms(1), tx_bytes: 1_000, queue_bytes: 160, rate: Rate::from_gbps(10) });
+    stack
+}
+
+#[test]
+fn telemetry_of_the_largest_packet_is_echoed_once() {
+    let mut receiver = receiver(1);
+    let mut frame = AckFrame::default();
+    let mut echoed = |receiver: &mut Receiver| {
+        receiver.write_ack(ms(20), &mut frame);
+        frame.int.hops().iter().map(|hop| hop.port).collect::<Vec<_>>()
+    };
+    for number in [0, 2] {
+        receiver.on_packet(packet(number, number));
+        receiver.on_int(number, &telemetry(number as u32));
+    }
+    assert_eq!(echoed(&mut receiver), [2]);
+    // One that was overtaken tells of the past.
+    receiver.on_packet(packet(1, 3));
+    receiver.on_int(1, &telemetry(1));
+    assert!(echoed(&mut receiver).is_empty());
+    // A larger packet without telemetry voids what the one before brought.
+    receiver.on_packet(packet(3, 4));
+    receiver.on_int(3, &telemetry(3));
+    receiver.on_packet(packet(4, 5));
+    assert!(echoed(&mut receiver).is_empty());
+    receiver.on_packet(packet(5, 6));
+    receiver.on_int(5, &telemetry(5));
+    assert_eq!(echoed(&mut receiver), [5]);
 }

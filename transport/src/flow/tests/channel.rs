@@ -8,7 +8,7 @@ use cc_algos::controller::{
 };
 use cc_algos::ids::{Entropy, PathId};
 use cc_algos::receiver::AckEvery;
-use cc_algos::signal::{Ecn, Signal};
+use cc_algos::signal::{Ecn, IntHop, Signal};
 use cc_algos::units::{Rate, Span, Timestamp};
 
 use crate::flow::{Arrived, Event, Gate, Outgoing, Pacing, Receiver, ReceiverConfig, Sender, SenderConfig, Workspace};
@@ -44,6 +44,7 @@ pub(super) struct Told {
     pub(super) rtt: Option<Span>,
     pub(super) fabric_delay: Option<Span>,
     pub(super) hops: Option<u8>,
+    pub(super) int: Vec<IntHop>,
     pub(super) mtu: u64,
     pub(super) tags: Vec<PacketTag>,
 }
@@ -132,6 +133,7 @@ impl Controller for Probe {
             rtt: feedback.rtt.map(|sample| sample.latest),
             fabric_delay: feedback.fabric_delay,
             hops: feedback.hops,
+            int: feedback.int.to_vec(),
             mtu: flight.mtu,
             tags: feedback.acked.iter().chain(feedback.lost).map(|record| record.tag).collect(),
         });

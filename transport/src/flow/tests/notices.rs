@@ -2,8 +2,8 @@
 
 use cc_algos::controller::{Cause, Controller, Limit, PacketTag};
 use cc_algos::ids::PathId;
-use cc_algos::signal::{Ecn, PathChange, Signal};
-use cc_algos::units::Span;
+use cc_algos::signal::{Ecn, IntHop, PathChange, Signal};
+use cc_algos::units::{Rate, Span};
 
 use super::channel::{Channel, Fate, HOPS, MTU, PATH, Probe, ms, plain};
 use crate::flow::{AckError, EchoConfig, EcnMode, Gate, ReceiverConfig, SenderConfig};
@@ -80,6 +80,23 @@ fn a_packet_held_for_longer_than_it_was_away_has_no_fabric_delay() {
     }
     let delays: Vec<_> = probe.told().iter().map(|told| told.fabric_delay).collect();
     assert_eq!(delays, [Some(Span::ZERO), None]);
+}
+
+#[test]
+fn telemetry_comes_with_the_largest_packet_and_never_out_of_order() {
+    let probe = Probe::with_window(100);
+    let mut channel = Channel::new(plain(), &probe, ONE_WAY);
+    channel.burst(4, &[]);
+    let hop = |port| IntHop { port, at: ms(1), tx_bytes: 9_000, queue_bytes: 160, rate: Rate::from_gbps(10) };
+    // Packet 2, then an acknowledgement from before, then one that repeats packet 2 and adds packet 0, then packet 3.
+    for (largest, first) in [(2, 2), (1, 1), (2, 0), (3, 3)] {
+        let mut frame = AckFrame { largest, ..AckFrame::default() };
+        frame.ranges.push(PacketNumberRange { first, last: largest });
+        frame.int.push(&hop(largest as u32));
+        channel.sender.on_ack(ms(100), &frame, &mut channel.work).unwrap();
+    }
+    let told: Vec<_> = probe.told().into_iter().map(|told| (told.acked, told.int)).collect();
+    assert_eq!(told, [(vec![2], vec![hop(2)]), (vec![1], vec![]), (vec![0], vec![]), (vec![3], vec![hop(3)])]);
 }
 
 #[test]

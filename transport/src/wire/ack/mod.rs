@@ -11,7 +11,7 @@ pub use marks::MarkBitmap;
 
 use super::field::Field;
 use super::ranges::{EncodedRanges, Ranges, ranges_len, write_ranges};
-use super::{FrameType, PacketNumberRange, Reader, WireError, Writer, varint_len};
+use super::{EncodedStack, FrameType, IntStack, PacketNumberRange, Reader, WireError, Writer, varint_len};
 
 /// Most ranges of one acknowledgement. Ours.
 pub const MAX_ACK_RANGES: usize = 64;
@@ -21,6 +21,7 @@ const MARKS: u8 = 2;
 const RECEIVED_AT: u8 = 4;
 const ENTROPY: u8 = 8;
 const HOPS: u8 = 0x40;
+const INT: u8 = 0x80;
 
 /// Which packets of a path arrived, with what was noticed about them (after RFC 9000, section 19.3).
 ///
@@ -45,6 +46,8 @@ pub struct AckFrame {
     pub entropy_echo: Option<Entropy>,
     /// Switches that `largest` passed.
     pub hops: Option<u8>,
+    /// Telemetry that `largest` gathered; empty if it asked for none.
+    pub int: IntStack,
 }
 
 impl AckFrame {
@@ -52,7 +55,9 @@ impl AckFrame {
     pub fn clear(&mut self) {
         let mut ranges = core::mem::take(&mut self.ranges);
         ranges.clear();
-        *self = Self { ranges, ..Self::default() };
+        let mut int = core::mem::take(&mut self.int);
+        int.clear();
+        *self = Self { ranges, int, ..Self::default() };
     }
 
     /// Bytes that [`write`](Self::write) takes, type byte included.
@@ -68,6 +73,7 @@ impl AckFrame {
             + self.received_at.map_or(0, Field::encoded_len)
             + self.entropy_echo.map_or(0, Field::encoded_len)
             + self.hops.map_or(0, Field::encoded_len)
+            + if self.int.is_empty() { 0 } else { self.int.encoded_len() }
     }
 
     fn flags(&self) -> u8 {
@@ -77,6 +83,7 @@ impl AckFrame {
             | flag(self.received_at.is_some(), RECEIVED_AT)
             | flag(self.entropy_echo.is_some(), ENTROPY)
             | flag(self.hops.is_some(), HOPS)
+            | flag(!self.int.is_empty(), INT)
     }
 
     /// Writes the frame, type byte included.
@@ -108,6 +115,9 @@ impl AckFrame {
         }
         if let Some(hops) = self.hops {
             hops.write(writer, "hop count")?;
+        }
+        if !self.int.is_empty() {
+            self.int.write(writer)?;
         }
         Ok(())
     }
@@ -149,6 +159,8 @@ pub struct AckRef<'a> {
     pub entropy_echo: Option<Entropy>,
     /// Switches that the largest packet passed.
     pub hops: Option<u8>,
+    /// Telemetry that the largest packet gathered.
+    pub int: EncodedStack<'a>,
     ranges: EncodedRanges<'a>,
     /// The whole frame.
     encoded: &'a [u8],
@@ -177,6 +189,7 @@ impl<'a> AckRef<'a> {
         frame.received_at = self.received_at;
         frame.entropy_echo = self.entropy_echo;
         frame.hops = self.hops;
+        self.int.copy_to(&mut frame.int);
     }
 
     /// Bytes of the frame, type byte included.
@@ -214,13 +227,22 @@ impl<'a> AckRef<'a> {
         let received_at = optional(flags & RECEIVED_AT, "receive timestamp", reader)?;
         let entropy_echo = optional(flags & ENTROPY, "entropy", reader)?;
         let hops = optional(flags & HOPS, "hop count", reader)?;
+        let int = if flags & INT == 0 { EncodedStack::default() } else { parse_int(reader)? };
         let encoded = reader.since(start);
-        Ok(Self { path, ack_delay, ecn, marks, received_at, entropy_echo, hops, ranges, encoded })
+        Ok(Self { path, ack_delay, ecn, marks, received_at, entropy_echo, hops, int, ranges, encoded })
     }
 }
 
 fn optional<T: Field>(flag: u8, what: &'static str, reader: &mut Reader<'_>) -> Result<Option<T>, WireError> {
     if flag == 0 { Ok(None) } else { T::parse(reader, what).map(Some) }
+}
+
+fn parse_int<'a>(reader: &mut Reader<'a>) -> Result<EncodedStack<'a>, WireError> {
+    let stack = EncodedStack::parse(reader)?;
+    match stack.hops().len() {
+        0 => Err(reader.invalid("telemetry count", "a record at least")),
+        _ => Ok(stack),
+    }
 }
 
 fn parse_ecn(reader: &mut Reader<'_>) -> Result<EcnCounts, WireError> {

@@ -1,8 +1,8 @@
 //! What must hold for any bytes at all.
 
 use crate::wire::{
-    AckFrame, Frame, Frames, Header, LongPrefix, PacketKind, Reader, VersionNegotiation, WireError, Writer,
-    authenticated_header, connection_id, csig_slot, csig_slot_mut,
+    AckFrame, Frame, Frames, Header, INT_PREFIX, IntStack, LongPrefix, PacketKind, Reader, VersionNegotiation,
+    WireError, Writer, authenticated_header, connection_id, csig_slot, csig_slot_mut,
 };
 
 /// Treats `bytes` as a datagram from a stranger. Panics if something does not hold that must hold for any bytes.
@@ -10,6 +10,7 @@ pub fn fuzz_packet(bytes: &[u8]) {
     fuzz_frames(bytes);
     fuzz_version_negotiation(bytes);
     fuzz_hop(bytes);
+    let bytes = fuzz_telemetry(bytes);
     let mut reader = Reader::new(bytes);
     let header = match Header::parse(&mut reader) {
         Ok(header) => header,
@@ -33,6 +34,26 @@ pub fn fuzz_packet(bytes: &[u8]) {
     if let Ok(_token) = reader.bytes(usize::from(header.kind.token_len()), "token") {
         fuzz_frames(reader.remaining());
     }
+}
+
+/// What stands before the header is written back to the same bytes. Returns the packet behind it.
+fn fuzz_telemetry(bytes: &[u8]) -> &[u8] {
+    let mut stack = IntStack::default();
+    let mut reader = Reader::new(bytes);
+    match stack.parse_prefix(&mut reader) {
+        Ok(false) => assert_ne!(bytes.first(), Some(&INT_PREFIX)),
+        Ok(true) => {
+            let mut again = vec![0; stack.prefix_len()];
+            assert_eq!(stack.write_prefix(&mut Writer::new(&mut again)), Ok(()));
+            assert_eq!(again, bytes[..reader.offset()]);
+        }
+        Err(error) => {
+            assert!(error.offset() <= bytes.len(), "{error}");
+            assert_eq!(stack, IntStack::default());
+            return bytes;
+        }
+    }
+    reader.remaining()
 }
 
 /// A hop looks for the slot without parsing the header, and writes into it.

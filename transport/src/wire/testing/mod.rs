@@ -6,4 +6,6 @@ mod strategies;
 
 pub use fuzz::{fuzz_frames, fuzz_packet};
 pub use samples::samples;
-pub use strategies::{AnyFrame, ack_frame, any_frame, data_frame, header, packet, trimmed, version_negotiation};
+pub use strategies::{
+    AnyFrame, ack_frame, any_frame, data_frame, header, int_hop, int_stack, packet, trimmed, version_negotiation,
+};

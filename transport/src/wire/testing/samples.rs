@@ -1,13 +1,13 @@
 //! One packet for each frame and each header, with values that show in a dump.
 
 use cc_algos::ids::{BlockId, Entropy, PathId};
-use cc_algos::signal::EcnCounts;
+use cc_algos::signal::{EcnCounts, IntHop};
 use cc_algos::units::{Rate, Span, Timestamp};
 use smallvec::smallvec;
 
 use crate::wire::{
     AckFloor, AckFrame, AckFrequency, BlockAck, Close, CloseOrigin, CodedHeader, CongestionNotification, Credit,
-    CryptoHeader, CsigEcho, CsigTag, Datagram, Delivery, Frame, Header, MarkBitmap, MaxData, MaxStreamData,
+    CryptoHeader, CsigEcho, CsigTag, Datagram, Delivery, Frame, Header, IntStack, MarkBitmap, MaxData, MaxStreamData,
     MessageHeader, Nack, NearSource, NewKey, PacketBuilder, PacketKind, PacketNumberRange, ParityHeader, PathChallenge,
     PathResponse, Shard, ShardSet, StreamHeader, Trimmed, VersionNegotiation, WireError, Writer,
 };
@@ -16,12 +16,16 @@ const CONNECTION: u64 = 0x0102_0304_0506_0708;
 const SOURCE: u64 = 0x1112_1314_1516_1718;
 const PATH: PathId = PathId(3);
 
-/// A name and a datagram (without AEAD tag) for each header form and each frame.
+/// A name and a datagram (without AEAD tag) for each header form, each frame, and telemetry.
 ///
 /// # Errors
 /// None, if the format is sound.
 pub fn samples() -> Result<Vec<(String, Vec<u8>)>, WireError> {
     let mut samples = headers()?;
+    let mut asking = vec![0; telemetry().prefix_len()];
+    telemetry().write_prefix(&mut Writer::new(&mut asking))?;
+    asking.extend(packet(&data_header(), &[], |builder| builder.push(&Frame::Ping, &[]))?);
+    samples.push(("prefix: telemetry of two ports".into(), asking));
     for (frame, payload) in frames() {
         let name = format!("frame: {}", frame.frame_type().name());
         samples.push((name, packet(&data_header(), &[], |builder| builder.push(&frame, payload))?));
@@ -147,6 +151,15 @@ fn control_frames() -> Vec<Frame<'static>> {
     ]
 }
 
+fn telemetry() -> IntStack {
+    let mut stack = IntStack::default();
+    for (port, queue_bytes) in [(7, 0), (300, 150_000)] {
+        let at = Timestamp::from_nanos(1_000_000 + u64::from(port));
+        stack.push(&IntHop { port, at, tx_bytes: 1 << 33, queue_bytes, rate: Rate::from_gbps(100) });
+    }
+    stack
+}
+
 fn acks() -> Vec<(&'static str, AckFrame)> {
     let one = AckFrame {
         largest: 100,
@@ -166,6 +179,7 @@ fn acks() -> Vec<(&'static str, AckFrame)> {
         received_at: Some(Timestamp::from_nanos(1_500_000_000)),
         entropy_echo: Some(Entropy(0x1234)),
         hops: Some(5),
+        int: telemetry(),
         ..one.clone()
     };
     vec![("ack, one range", one), ("ack with everything", full)]

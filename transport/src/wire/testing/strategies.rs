@@ -1,16 +1,16 @@
 //! Strategies whose values all have an encoding.
 
 use cc_algos::ids::{BlockId, Entropy, PathId};
-use cc_algos::signal::EcnCounts;
+use cc_algos::signal::{EcnCounts, IntHop};
 use cc_algos::units::{Rate, Span, Timestamp};
 use proptest::prelude::*;
 
 use crate::wire::{
     AckFloor, AckFrame, AckFrequency, BlockAck, Close, CloseOrigin, CodedHeader, CongestionNotification, Credit,
-    CryptoHeader, CsigEcho, CsigTag, Datagram, Delivery, ENTROPY_MAX, Frame, Header, MAX_ACK_RANGES, MAX_SHARDS,
-    MAX_TOKEN_LEN, MAX_TRIMMED_RANGES, MAX_VERSIONS, MarkBitmap, MaxData, MaxStreamData, MessageHeader, Nack,
-    NearSource, NewKey, PACKET_NUMBER_MAX, PacketKind, PacketNumberRange, ParityHeader, PathChallenge, PathResponse,
-    Shard, ShardSet, StreamHeader, Trimmed, VARINT_MAX, VersionNegotiation, WireError, Writer,
+    CryptoHeader, CsigEcho, CsigTag, Datagram, Delivery, ENTROPY_MAX, Frame, Header, IntStack, MAX_ACK_RANGES,
+    MAX_SHARDS, MAX_TOKEN_LEN, MAX_TRIMMED_RANGES, MAX_VERSIONS, MarkBitmap, MaxData, MaxStreamData, MessageHeader,
+    Nack, NearSource, NewKey, PACKET_NUMBER_MAX, PacketKind, PacketNumberRange, ParityHeader, PathChallenge,
+    PathResponse, Shard, ShardSet, StreamHeader, Trimmed, VARINT_MAX, VersionNegotiation, WireError, Writer,
 };
 
 /// A frame with its payload, owned.
@@ -120,14 +120,36 @@ pub fn ack_frame() -> impl Strategy<Value = AckFrame> {
     let ranges = prop_oneof![4 => ranges(3), 1 => ranges(MAX_ACK_RANGES)];
     let fields = (path(), span(), ranges, prop::option::of(ecn), prop::option::of(marks));
     let received_at = prop::option::of(varint().prop_map(Timestamp::from_nanos));
-    let echoes = (received_at, prop::option::of(entropy()), prop::option::of(any::<u8>()));
-    (fields, echoes).prop_map(|((path, ack_delay, ranges, ecn, marks), (received_at, entropy_echo, hops))| {
+    let int = prop_oneof![2 => Just(IntStack::default()), 1 => int_stack()];
+    let echoes = (received_at, prop::option::of(entropy()), prop::option::of(any::<u8>()), int);
+    (fields, echoes).prop_map(|((path, ack_delay, ranges, ecn, marks), (received_at, entropy_echo, hops, int))| {
         let largest = ranges.first().map_or(0, |newest| newest.last);
         let marks = marks.and_then(|(packets, bits)| {
             let existing = u64::from(packets).min(largest.saturating_add(1));
             MarkBitmap::new(packets, if existing == 64 { bits } else { bits & ((1 << existing) - 1) })
         });
-        AckFrame { path, largest, ack_delay, ranges: ranges.into(), ecn, marks, received_at, entropy_echo, hops }
+        AckFrame { path, largest, ack_delay, ranges: ranges.into(), ecn, marks, received_at, entropy_echo, hops, int }
+    })
+}
+
+/// Records of ports with any values.
+pub fn int_hop() -> impl Strategy<Value = IntHop> {
+    let number = || prop_oneof![0u64..0x1_0000, any::<u64>()];
+    (any::<u32>(), number(), number(), number(), number()).prop_map(|(port, at, tx_bytes, queue_bytes, rate)| IntHop {
+        port,
+        at: Timestamp::from_nanos(at),
+        tx_bytes,
+        queue_bytes,
+        rate: Rate::from_bps(rate),
+    })
+}
+
+/// Telemetry, also of more ports than have room.
+pub fn int_stack() -> impl Strategy<Value = IntStack> {
+    prop::collection::vec(int_hop(), 0..20).prop_map(|hops| {
+        let mut stack = IntStack::default();
+        hops.iter().for_each(|hop| stack.push(hop));
+        stack
     })
 }
 

@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use cc_algos::controller::{ControllerState, Feedback, Flight, Handover};
 use cc_algos::receiver::{AckEvery, Notice, Received, ReceiverPolicy, Reply};
-use cc_algos::signal::Signal;
+use cc_algos::signal::{IntHop, Signal};
 use cc_algos::{Controller, Ecn, Need, Rate, Span, Timestamp};
 
 use super::{dumbbell, experiment, flow, run};
 use crate::error::Probability;
-use crate::link::impair::LossSpec;
-use crate::queue::{Capacity, MarkingSpec};
+use crate::link::impair::{LossSpec, Reorder};
+use crate::queue::{Capacity, DisciplineSpec, FqCodelSpec, MarkingSpec};
 use crate::spec::{Contestant, Experiment, FatTree, LinkSpec, Load, Topology};
 
 /// What a [`Listener`] was told.
@@ -27,6 +27,9 @@ struct Acknowledged {
     ack_delay: Span,
     fabric_delay: Option<Span>,
     hops: Option<u8>,
+    /// Largest packet newly acknowledged.
+    newest: u64,
+    int: Vec<IntHop>,
 }
 
 /// A fixed window that writes down what it is told.
@@ -44,6 +47,8 @@ impl Controller for Listener {
             ack_delay: rtt.ack_delay,
             fabric_delay: feedback.fabric_delay,
             hops: feedback.hops,
+            newest: feedback.acked.last().map_or(0, |packet| packet.packet_number),
+            int: feedback.int.to_vec(),
         });
     }
 
@@ -225,5 +230,124 @@ fn the_fabric_delay_is_the_rtt_without_the_receivers_delay() {
         // 2 ms of propagation in both bottlenecks and 40 us at hosts; 1 200 B and some 60 B take 101 us at 100 Mb/s.
         let expected = Span::from_micros(2_141);
         assert!(one.fabric_delay.is_some_and(|delay| delay.abs_diff(expected) < Span::from_micros(5)), "{one:?}");
+    }
+}
+
+/// The dumbbell of [`marked`] with a flow that asks for telemetry.
+fn asking(load: Load) -> (Experiment, Arc<Mutex<Heard>>) {
+    let (mut experiment, _, _) = marked(Span::from_secs(1));
+    let (contestant, heard) = listener(120_000);
+    experiment.contestants = vec![contestant.needing(Need::Int)];
+    experiment.flows = vec![flow(0, 1, load)];
+    (experiment, heard)
+}
+
+/// Ports of that dumbbell: the sender's host, the bottleneck, the link to the receiver.
+const PORTS: [u32; 3] = [0, 4, 3];
+
+#[test]
+fn telemetry_of_a_full_bottleneck_gives_its_rate_its_queue_and_its_count() {
+    let (mut experiment, heard) = asking(Load::Unlimited);
+    experiment.sample_every = Some(Span::from_millis(7));
+    let outcome = run(&experiment).unwrap();
+    let heard = heard.lock().unwrap();
+    let stacks: Vec<_> = heard.acknowledged.iter().map(|one| (one.newest, &one.int)).collect();
+    assert!(stacks.len() > 2_500 && stacks.iter().all(|(_, int)| int.iter().map(|hop| hop.port).eq(PORTS)));
+    for (newest, int) in &stacks {
+        // Each packet has grown by one record of 20 B since it left its host, and nothing was lost.
+        assert_eq!(int[1].tx_bytes - int[0].tx_bytes, 20 * (newest + 1), "packet {newest}");
+        assert!(int[0].at < int[1].at && int[1].at < int[2].at, "{int:?}");
+        assert_eq!((int[1].rate, int[2].rate), (Rate::from_mbps(100), Rate::from_gbps(10)));
+        assert_eq!(int[2].queue_bytes, 0, "nothing queues behind the bottleneck");
+    }
+    // Once the pacer knows the RTT, the queue never runs dry, so that what leaves between two records is what the link carries: 12.5 B a microsecond,
+    // but for the nanosecond that times are cut to.
+    let settled = stacks.iter().position(|(_, int)| int[1].at > Timestamp::ZERO + Span::from_millis(500)).unwrap();
+    assert!(settled + 1_500 < stacks.len());
+    for pair in stacks[settled..].windows(2) {
+        let (before, after) = (pair[0].1[1], pair[1].1[1]);
+        let nanos = after.at.saturating_since(before.at).as_nanos();
+        let carried = (after.tx_bytes - before.tx_bytes) * 80;
+        assert!(carried.abs_diff(nanos) <= 1, "{carried} ns of bytes in {nanos} ns");
+    }
+    // Sampled in between, the queue holds what a packet leaves behind, and perhaps the packet itself or one that has come.
+    let (_, last) = stacks[stacks.len() - 1];
+    let packet = experiment.endpoints.sender.mtu + 40;
+    for sample in outcome.samples.iter().skip(75) {
+        let backlog = sample.ports[0].backlog;
+        assert!(backlog.abs_diff(last[1].queue_bytes) <= 2 * packet, "{backlog} and {last:?}");
+    }
+    let unreported = outcome.ports[0].bytes - last[1].tx_bytes;
+    // What 2 ms of propagation hold, 25 000 B, and a packet or two that wait for their acknowledgement.
+    assert!((25_000..25_000 + 4 * packet).contains(&unreported), "{unreported} B on their way");
+}
+
+#[test]
+fn telemetry_weighs_what_its_encoding_takes() {
+    let bytes = |experiment: &Experiment| {
+        let ports = run(experiment).unwrap().ports;
+        (ports[0].bytes, ports[1].bytes)
+    };
+    let (mut experiment, _) = asking(Load::Bytes(500));
+    let (with, with_back) = bytes(&experiment);
+    experiment.contestants[0].needs.clear();
+    let (without, without_back) = bytes(&experiment);
+    // On the bottleneck the prefix of 2 B and records of the host's port and its own; back, a count and three records.
+    assert_eq!((with - without, with_back - without_back), (2 + 2 * 20, 1 + 3 * 20));
+}
+
+#[test]
+fn telemetry_names_every_port_of_the_way() {
+    for (destination, ports) in [(1, 2), (2, 4), (15, 6)] {
+        for one in over_a_fat_tree(destination, Some(Need::Int)) {
+            assert_eq!(one.int.len(), ports, "to {destination}: {one:?}");
+            assert_eq!((one.int[0].port, one.int[ports - 1].port), (0, 16 + destination));
+            assert!(one.int.is_sorted_by_key(|hop| hop.at), "{one:?}");
+        }
+        assert!(over_a_fat_tree(destination, None).iter().all(|one| one.int.is_empty()));
+    }
+}
+
+#[test]
+fn queues_that_decide_at_dequeue_write_telemetry_too() {
+    let (mut experiment, heard) = asking(Load::Unlimited);
+    let Topology::Dumbbell(links) = &mut experiment.topology else { unreachable!() };
+    links.bottleneck.marking = MarkingSpec::None;
+    links.bottleneck.discipline = DisciplineSpec::FqCodel(FqCodelSpec::default());
+    run(&experiment).unwrap();
+    let heard = heard.lock().unwrap();
+    let bottleneck: Vec<_> = heard.acknowledged.iter().skip(100).map(|one| one.int[1]).collect();
+    assert!(bottleneck.len() > 3_000);
+    for pair in bottleneck.windows(2) {
+        let nanos = pair[1].at.saturating_since(pair[0].at).as_nanos();
+        let carried = (pair[1].tx_bytes - pair[0].tx_bytes) * 80;
+        assert!(carried.abs_diff(nanos) <= 1, "{carried} ns of bytes in {nanos} ns");
+        assert!(pair[0].queue_bytes > 50_000, "{pair:?}");
+    }
+}
+
+#[test]
+fn packets_that_a_link_doubles_or_holds_back_bring_no_telemetry_rather_than_half_of_it() {
+    let (mut experiment, heard) = asking(Load::Unlimited);
+    let Topology::Dumbbell(links) = &mut experiment.topology else { unreachable!() };
+    let some = Probability::new(0.2).unwrap();
+    links.bottleneck.impairments.duplicate = some;
+    links.bottleneck.impairments.loss = LossSpec::Bernoulli(some);
+    links.bottleneck.impairments.reorder = Some(Reorder { probability: some, extra: Span::from_millis(3) });
+    run(&experiment).unwrap();
+    let heard = heard.lock().unwrap();
+    let (whole, none): (Vec<_>, Vec<_>) = heard.acknowledged.iter().partition(|one| !one.int.is_empty());
+    assert!(whole.len() > 500 && none.len() > 20, "{} and {}", whole.len(), none.len());
+    assert!(whole.iter().all(|one| one.int.iter().map(|hop| hop.port).eq(PORTS)));
+}
+
+#[test]
+fn ports_that_write_telemetry_treat_all_packets_as_others_do() {
+    for algorithm in ["dctcp", "cubic"] {
+        let (mut experiment, _, _) = marked(Span::from_secs(1));
+        experiment.contestants = vec![super::contestant(algorithm)];
+        let plain = run(&experiment).unwrap();
+        experiment.contestants.push(listener(1).0.needing(Need::Int));
+        assert_eq!(run(&experiment).unwrap(), plain, "{algorithm}");
     }
 }
