@@ -14,6 +14,7 @@
 //! * [`network`]: the world that plays it;
 //! * [`invariant`]: what must hold at each call;
 //! * [`property`]: the properties, and how to check one on one script;
+//! * [`recorder`]: the calls of a controller in any world, kept to be replayed;
 //! * [`closed_loop`]: promises, on the simulator's networks;
 //! * `strategy` and `suite`: histories at random and the tests, behind the feature `proptest`, which is on by default.
 #![forbid(unsafe_code)]
@@ -25,6 +26,7 @@ pub mod invariant;
 pub mod network;
 pub mod observe;
 pub mod property;
+pub mod recorder;
 pub mod script;
 #[cfg(feature = "proptest")]
 pub mod strategy;
@@ -32,11 +34,13 @@ pub mod subject;
 #[cfg(feature = "proptest")]
 pub mod suite;
 mod tap;
+mod trial;
 
 #[doc(hidden)]
 pub use cc_algos;
 pub use failure::Failure;
 pub use property::Property;
+pub use recorder::{Recorder, Recording};
 pub use script::{Move, Network, Script};
 pub use subject::Subject;
 #[cfg(feature = "proptest")]

@@ -7,10 +7,11 @@ use std::sync::Once;
 use crate::failure::Failure;
 use crate::invariant::{self, Context};
 use crate::network::World;
-use crate::observe::{Invariant, Moment, Violation};
+use crate::observe::{Invariant, Violation};
 use crate::script::Script;
 use crate::subject::Subject;
 use crate::tap::Tap;
+use crate::trial::{self, Found, Trial};
 
 /// The one list of properties: hands each with its name and what it says to another macro.
 #[doc(hidden)]
@@ -22,6 +23,32 @@ macro_rules! __properties {
                 "it never panics, its gauges are finite, and its picture shows the window and rate that it has";
             keeps_its_bounds: Bounds,
                 "its window stays between the declared bounds, and its pacing rate positive";
+            keeps_time: Timers,
+                "its timers lie ahead, and do not fire over and over without time passing";
+            is_no_better_off_with_congestion: Monotone,
+                "losses and marks never leave a larger window or a higher pacing rate than their absence";
+            reduces_once_per_window: OncePerWindow,
+                "the losses and marks of one window of data reduce it once, unless declared otherwise";
+            leaves_an_unused_window_alone: Limited,
+                "a window that is not in use neither grows, nor shrinks for that";
+            wakes_gently: Idle,
+                "time spent idle lets nothing grow";
+            does_not_mind_batches: Batching,
+                "one acknowledgement of many packets means the same as many of one";
+            copies_itself: Copy,
+                "a copy does what the original does";
+            repeats_itself: Repeats,
+                "the same calls bring the same outputs";
+            recovers: Recovers,
+                "clean feedback brings it back to speed, whatever happened before";
+            yields: Yields,
+                "its window does not outgrow the network: it answers losses or delay, and marks if it asks for them";
+            hands_over: HandsOver,
+                "another controller can start from what it hands over";
+            stays_small: Memory,
+                "what it holds does not grow with the packets that it saw";
+            gains_nothing_from_losses: LossRates,
+                "in the long run, the mean window does not grow with the rate of losses";
         }
     };
 }
@@ -68,7 +95,7 @@ impl Property {
     /// What was found if it does not hold. A controller that panics fails every property.
     pub fn check(self, subject: &Subject, script: &Script) -> Result<(), Box<Failure>> {
         let mut seen = None;
-        let outcome = quietly(|| self.hold(subject, script, &mut seen));
+        let outcome = quietly(|| self.hold(&mut Trial { subject, script, seen: &mut seen }));
         let moment = seen.and_then(|tap: Tap| tap.lock().moment);
         let (violation, moment) = match outcome {
             Ok(Ok(())) => return Ok(()),
@@ -87,27 +114,46 @@ impl Property {
         }))
     }
 
-    fn hold(self, subject: &Subject, script: &Script, seen: &mut Option<Tap>) -> Result<(), Box<Found>> {
-        let context = Context { declaration: subject.declaration(), network: &script.network };
+    fn hold(self, trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
+        let context = Context { declaration: trial.subject.declaration(), network: &trial.script.network };
         let invariant: Box<dyn Invariant> = match self {
             Self::Sanity => Box::new(invariant::Sanity),
             Self::Bounds => Box::new(invariant::Bounds::new(&context)),
+            Self::Timers => Box::new(invariant::Timers::default()),
+            Self::Monotone => Box::new(invariant::Monotone::default()),
+            Self::OncePerWindow => Box::new(invariant::OncePerWindow::new(&context)),
+            Self::Limited => Box::new(invariant::Limited::default()),
+            Self::Idle => Box::new(invariant::Idle::default()),
+            Self::Batching => Box::new(invariant::Batching::new(&context)),
+            Self::Copy => Box::new(invariant::Copy::at(moment_of(trial.script))),
+            Self::Repeats => return trial::repeats_itself(trial),
+            Self::Recovers => return trial::recovers(trial),
+            Self::Yields => return trial::yields(trial),
+            Self::HandsOver => return trial::hands_over(trial),
+            Self::Memory => return trial::stays_small(trial),
+            Self::LossRates => return trial::more_loss_is_no_better(trial),
         };
-        let mut world = World::new(subject, &script.network, vec![invariant]);
-        *seen = Some(world.tap());
-        world.play(&script.moves);
-        match world.violation() {
-            Some((violation, moment)) => Err(Box::new(Found { violation, moment: Some(moment) })),
-            None => Ok(()),
+        let mut world = World::new(trial.subject, &trial.script.network, vec![invariant]);
+        *trial.seen = Some(world.tap());
+        world.play(&trial.script.moves);
+        world.verdict()
+    }
+
+    /// How many histories this one's cost is worth: those of long closed loops are few.
+    pub const fn weight(self) -> u32 {
+        match self {
+            Self::LossRates => 64,
+            Self::Memory => 8,
+            Self::Yields | Self::Recovers => 2,
+            _ => 1,
         }
     }
 }
 
-/// What does not hold, and where.
-#[derive(Clone, Debug)]
-pub(crate) struct Found {
-    pub(crate) violation: Violation,
-    pub(crate) moment: Option<Moment>,
+/// When to take a copy: at a call that differs from script to script.
+fn moment_of(script: &Script) -> u32 {
+    let network = &script.network;
+    (network.buffer.wrapping_mul(31) ^ network.mtu as u32 ^ script.moves.len() as u32) % 64
 }
 
 thread_local! {

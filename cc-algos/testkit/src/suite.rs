@@ -57,7 +57,7 @@ pub fn test(subject: &Subject, property: Property) {
     if let Ok(text) = std::env::var("TESTKIT_REPLAY") {
         return replay(property, &text, subject);
     }
-    if let Err(failure) = search(subject, property, cases()) {
+    if let Err(failure) = search(subject, property, cases().div_ceil(property.weight())) {
         panic!("{failure}");
     }
 }

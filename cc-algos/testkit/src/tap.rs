@@ -16,6 +16,7 @@ pub(crate) struct Inner {
     invariants: Vec<Box<dyn Invariant>>,
     outputs: Outputs,
     calls: u64,
+    pub(crate) largest_window: u64,
     /// The latest call, or the one that brought a violation.
     pub(crate) moment: Option<Moment>,
     pub(crate) violation: Option<Violation>,
@@ -35,6 +36,7 @@ impl Inner {
         let tag = call.apply(&mut *self.controller);
         let after = Outputs::of(&*self.controller);
         self.outputs = after;
+        self.largest_window = self.largest_window.max(after.window);
         if let Some(moment) = &mut self.moment {
             moment.after = Some(after);
         }
@@ -57,6 +59,7 @@ impl Tap {
             invariants,
             outputs,
             calls: 0,
+            largest_window: outputs.window,
             moment: None,
             violation: None,
         })))

@@ -41,6 +41,11 @@ impl Bounds {
             explained: mtu.saturating_mul(MOST_AT_START).max(resumed).max(line),
         }
     }
+
+    /// Windows of so many bytes have a reason that is older than the history.
+    pub fn explain(&mut self, bytes: u64) {
+        self.explained = self.explained.max(bytes);
+    }
 }
 
 impl Invariant for Bounds {

@@ -1,12 +1,27 @@
 //! What must hold at each call, one small type each.
 
+mod absence;
+mod batching;
 mod bounds;
+mod copy;
+mod idle;
+mod limited;
+mod monotone;
+mod once;
 mod sanity;
+mod timers;
 
 use cc_algos::declare::Declaration;
 
+pub use batching::Batching;
 pub use bounds::Bounds;
+pub use copy::Copy;
+pub use idle::Idle;
+pub use limited::Limited;
+pub use monotone::Monotone;
+pub use once::OncePerWindow;
 pub use sanity::Sanity;
+pub use timers::Timers;
 
 use crate::script::Network;
 

@@ -125,7 +125,7 @@ impl World {
         let packet = Outgoing { path: PATH, entropy: Entropy(0), bytes, content, block: None };
         let packet_number = self.sender.on_sent(self.now, packet);
         let fates = &mut self.fates;
-        if fates.blackout || take_one(&mut fates.lose) {
+        if fates.blackout || take_one(&mut fates.lose) || (fates.lose_per_100_000 > 0 && fates.is_unlucky()) {
             return;
         }
         let ecn = match codepoint {

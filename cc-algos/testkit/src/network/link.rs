@@ -21,6 +21,18 @@ pub(super) struct Fates {
     pub(super) bleach: bool,
     /// Everything is dropped.
     pub(super) blackout: bool,
+    /// So many of a hundred thousand are dropped, by luck.
+    pub(super) lose_per_100_000: u32,
+    luck: u64,
+}
+
+impl Fates {
+    /// Whether bad luck drops this packet. A linear congruential generator (Knuth's MMIX constants) is luck enough for single
+    /// drops, and the same each time.
+    pub(super) const fn is_unlucky(&mut self) -> bool {
+        self.luck = self.luck.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.luck >> 33) % 100_000) < self.lose_per_100_000 as u64
+    }
 }
 
 /// Takes one from a count; false if there is none.

@@ -11,6 +11,7 @@ mod signals;
 use std::collections::VecDeque;
 
 use cc_algos::controller::{Controller, Handover, Setup};
+use cc_algos::declare::{Declaration, Need};
 use cc_algos::ids::PathId;
 use cc_algos::receiver::AckEvery;
 use cc_algos::signal::Signal;
@@ -18,10 +19,11 @@ use cc_algos::units::{Rate, Span, Timestamp};
 use transport::flow::{Arrived, EchoConfig, Receiver, ReceiverConfig, Sender, SenderConfig, Workspace};
 use transport::wire::AckFrame;
 
-use crate::observe::{Invariant, Moment, Violation};
-use crate::script::Network;
+use crate::observe::{Invariant, Moment, Outputs, Violation};
+use crate::script::{Csig, Honesty, Network};
 use crate::subject::Subject;
 use crate::tap::Tap;
+use crate::trial::Found;
 
 use exchange::Demand;
 use link::{Fates, Link};
@@ -40,6 +42,17 @@ const MOST_PACKETS: u64 = 1_500;
 enum Notice {
     Signal(Signal),
     Trimmed(u64),
+}
+
+/// A network on which nothing is amiss.
+#[derive(Clone, Copy, Debug)]
+pub struct Clean {
+    /// Packets that it holds in a round trip.
+    pub packets: u32,
+    /// Packets that its buffer holds.
+    pub buffer: u32,
+    /// Packets in the buffer above which it marks.
+    pub mark_above: Option<u32>,
 }
 
 /// Two ends, and a link between them.
@@ -71,7 +84,20 @@ pub struct World {
 impl World {
     /// A network with a fresh flow of the subject on it, watched by `invariants`.
     pub fn new(subject: &Subject, network: &Network, invariants: Vec<Box<dyn Invariant>>) -> Self {
-        let controller = subject.build(&setup(network));
+        Self::of(subject, network, subject.build(&setup(network)), invariants)
+    }
+
+    /// A network with a flow whose controller the caller built, as `subject` or around what it builds.
+    pub fn with_controller(subject: &Subject, network: &Network, controller: Box<dyn Controller>) -> Self {
+        Self::of(subject, network, controller, Vec::new())
+    }
+
+    fn of(
+        subject: &Subject,
+        network: &Network,
+        controller: Box<dyn Controller>,
+        invariants: Vec<Box<dyn Invariant>>,
+    ) -> Self {
         let rule = AckEvery::new(network.ack_every, network.ack_delay);
         Self::with(
             Tap::new(controller, invariants),
@@ -121,6 +147,73 @@ impl World {
         self.network.rtt + self.extra_delay + packet
     }
 
+    /// Largest packet, bytes.
+    pub const fn mtu(&self) -> u64 {
+        self.mtu
+    }
+
+    /// Bytes that the link carries in `span`.
+    pub const fn capacity(&self, span: Span) -> u64 {
+        self.link.rate().bytes_in(span)
+    }
+
+    /// What the controller answers now.
+    pub fn outputs(&self) -> Outputs {
+        Outputs::of(&*self.tap.lock().controller)
+    }
+
+    /// Largest window since the flow began.
+    pub fn largest_window(&self) -> u64 {
+        self.tap.lock().largest_window
+    }
+
+    /// What the controller hands over now.
+    pub fn handover(&self) -> Handover {
+        self.tap.lock().controller.handover()
+    }
+
+    /// Whether packets go out as ECN-capable.
+    pub fn is_marking(&self) -> bool {
+        self.sender.ecn(PATH).is_capable()
+    }
+
+    /// Puts another controller in charge, watched by `invariants`.
+    pub fn replace(&mut self, controller: Box<dyn Controller>, invariants: Vec<Box<dyn Invariant>>) {
+        self.tap = Tap::new(controller, invariants);
+        self.sender.replace_controller(self.now, PATH, self.tap.clone_box());
+    }
+
+    /// From now on so many packets of a hundred thousand are dropped, at random.
+    pub const fn lose_at_random(&mut self, per_100_000: u32) {
+        self.fates.lose_per_100_000 = per_100_000;
+    }
+
+    /// Gives the signals that the controller needs.
+    pub fn provide(&mut self, declaration: &Declaration) {
+        let mut inner = self.tap.lock();
+        inner.decor.fabric = Honesty::Honest;
+        inner.decor.int = if declaration.needs(Need::Int) { Honesty::Honest } else { Honesty::Absent };
+        inner.decor.csig = if declaration.needs(Need::Csig) { Csig::Ratio } else { Csig::Absent };
+        let marks = [Need::Ecn, Need::L4s, Need::CongestionNotification];
+        if marks.iter().any(|need| declaration.needs(*need)) {
+            self.network.mark_above = self.network.mark_above.or(Some(4));
+        }
+    }
+
+    /// What befell packets is over, and the network is as `clean` says; the round trip stays as long as it was. The
+    /// controller gets the signals that it needs.
+    pub fn clean(&mut self, clean: &Clean, declaration: &Declaration) {
+        self.fates = Fates::default();
+        let round = self.network.rtt + self.extra_delay;
+        let bytes = self.mtu.saturating_mul(u64::from(clean.packets));
+        // No faster than the host's own link, which the controller may know.
+        let rate = Rate::from_bytes_in(bytes, round).unwrap_or(Rate::MAX).min(self.network.rate);
+        self.link.set_rate(rate.max(Rate::from_bps(1)));
+        (self.network.buffer, self.network.mark_above) = (clean.buffer, clean.mark_above);
+        self.provide(declaration);
+        self.network.mark_above = clean.mark_above;
+    }
+
     /// Grants more packets than a script has.
     pub const fn allow(&mut self, packets: u64) {
         self.allowance = self.allowance.saturating_add(packets);
@@ -135,6 +228,14 @@ impl World {
     pub fn violation(&self) -> Option<(Violation, Moment)> {
         let inner = self.tap.lock();
         inner.violation.clone().zip(inner.moment)
+    }
+
+    /// What an invariant found as an error.
+    pub(crate) fn verdict(&self) -> Result<(), Box<Found>> {
+        match self.violation() {
+            Some((violation, moment)) => Err(Box::new(Found { violation, moment: Some(moment) })),
+            None => Ok(()),
+        }
     }
 
     /// Whether the history is over: something was found.

@@ -1,0 +1,87 @@
+//! One acknowledgement of many packets means the same as many of one.
+
+use cc_algos::controller::{Cause, Controller, Feedback, Flight, Tally};
+use cc_algos::declare::Family;
+
+use super::Context;
+use super::absence::tells_of_congestion;
+use crate::observe::{Call, Invariant, Step, Violation};
+
+/// Packets by which the two may differ, whatever they grew by: what rounds, and what one round trip decides.
+const SLACK_PACKETS: u64 = 3;
+
+/// A copy that is told of the packets of each acknowledgement one by one grows as the controller does that is told of them
+/// together: within three tenths of the growth and three packets, as long as nothing but acknowledgements happens.
+#[derive(Debug)]
+pub struct Batching {
+    applies: bool,
+    copy: Option<Box<dyn Controller>>,
+    from: u64,
+}
+
+impl Batching {
+    /// For one history.
+    pub fn new(context: &Context<'_>) -> Self {
+        let applies = context.network.ack_every > 1 && context.declaration.family != Family::Control;
+        Self { applies, copy: None, from: 0 }
+    }
+}
+
+impl Invariant for Batching {
+    fn before(&mut self, call: &Call<'_>, controller: &dyn Controller) {
+        if !self.applies {
+            return;
+        }
+        match call {
+            Call::Feedback(feedback, flight) if is_calm(feedback) => {
+                if self.copy.is_none() {
+                    self.from = controller.window();
+                }
+                let copy = self.copy.get_or_insert_with(|| controller.clone_box());
+                one_by_one(&mut **copy, feedback, flight);
+            }
+            Call::Feedback(..) | Call::Signal(..) => self.copy = None,
+            Call::Sent(..) | Call::Timer(..) => {
+                if let Some(copy) = &mut self.copy {
+                    call.apply(&mut **copy);
+                }
+            }
+        }
+    }
+
+    fn after(&mut self, step: &Step<'_>) -> Result<(), Violation> {
+        let Some(copy) = &self.copy else { return Ok(()) };
+        let (together, apart) = (step.after.window, copy.window());
+        let moved = together.abs_diff(self.from).max(apart.abs_diff(self.from));
+        let slack = (moved / 10).saturating_mul(3).saturating_add(SLACK_PACKETS.saturating_mul(step.call.flight().mtu));
+        Violation::unless(together.abs_diff(apart) <= slack, "a batch to mean what its packets mean one by one", || {
+            format!("from {} B to {together} B by batches, to {apart} B by single packets", self.from)
+        })
+    }
+}
+
+fn is_calm(feedback: &Feedback<'_>) -> bool {
+    feedback.cause == Cause::Ack && !tells_of_congestion(feedback) && feedback.spurious.is_empty()
+}
+
+/// The packets of a batch, each in a feedback of its own.
+fn one_by_one(controller: &mut dyn Controller, feedback: &Feedback<'_>, flight: &Flight<'_>) {
+    let mut left = feedback.newly_acked;
+    for packet in feedback.acked.chunks(1) {
+        let bytes = packet.iter().map(|packet| u64::from(packet.bytes)).sum();
+        let mut single = *feedback;
+        single.acked = packet;
+        single.newly_acked = Tally { bytes, packets: 1 };
+        single.prior_in_flight = flight.bytes.saturating_add(left.bytes);
+        left.bytes = left.bytes.saturating_sub(bytes);
+        left.packets = left.packets.saturating_sub(1);
+        if left.packets > 0 {
+            single.ecn = None;
+        }
+        let mut meanwhile = *flight;
+        meanwhile.bytes = flight.bytes.saturating_add(left.bytes);
+        meanwhile.packets = flight.packets.saturating_add(left.packets);
+        meanwhile.delivered = flight.delivered.saturating_sub(left.bytes);
+        controller.on_feedback(&single, &meanwhile);
+    }
+}

@@ -1,0 +1,61 @@
+//! A window that is not in use neither grows nor shrinks for that (RFC 9002, section 7.8; RFC 9438, section 5.8).
+
+use cc_algos::controller::{Cause, Controller};
+use cc_algos::estimate::RoundCounter;
+
+use super::absence::{tells_of_congestion, without_limit};
+use crate::observe::{Call, Invariant, Outputs, Step, Violation};
+
+/// Windows up to this many times what was in flight of late may grow although the application limits: models reckon with a
+/// gain of up to 2.89.
+const MODEL_GAIN: u64 = 3;
+
+/// While application or receiver limit the sender, the window grows no further than what is in use explains, and it does not
+/// shrink where it would not if the window were the limit.
+#[derive(Clone, Debug, Default)]
+pub struct Limited {
+    rounds: RoundCounter,
+    /// Most bytes in flight in the round before and in this one.
+    former_in_flight: u64,
+    in_flight: u64,
+    unlimited: Option<Outputs>,
+}
+
+impl Limited {
+    fn note(&mut self, call: &Call<'_>) {
+        let Some(feedback) = call.feedback() else { return };
+        let at_send = feedback.acked.iter().map(|packet| packet.at_send.in_flight).max().unwrap_or(0);
+        self.in_flight = self.in_flight.max(feedback.prior_in_flight).max(at_send);
+        if let Some(newest) = feedback.acked.last()
+            && self.rounds.on_acked(newest.packet_number, call.flight().next_packet_number)
+        {
+            self.former_in_flight = self.in_flight;
+            self.in_flight = 0;
+        }
+    }
+}
+
+impl Invariant for Limited {
+    fn before(&mut self, call: &Call<'_>, controller: &dyn Controller) {
+        self.note(call);
+        let limited = call.feedback().filter(|feedback| {
+            let calm = !tells_of_congestion(feedback) && feedback.spurious.is_empty();
+            calm && feedback.cause == Cause::Ack && !call.flight().limit.allows_growth()
+        });
+        self.unlimited = limited.map(|feedback| without_limit(controller, feedback, call.flight()));
+    }
+
+    fn after(&mut self, step: &Step<'_>) -> Result<(), Violation> {
+        let Some(unlimited) = self.unlimited else { return Ok(()) };
+        let (before, after) = (step.before.window, step.after.window);
+        let in_flight = self.in_flight.max(self.former_in_flight);
+        let most = in_flight.saturating_mul(MODEL_GAIN).saturating_add(step.call.flight().mtu);
+        Violation::unless(after <= before.max(most), "no growth while the window is not in use", || {
+            format!("{before} B before and {after} B after, with at most {in_flight} B in flight of late")
+        })?;
+        let shrinks = after < before && unlimited.window >= before;
+        Violation::unless(!shrinks, "a window that does not shrink for not being in use", || {
+            format!("{before} B before and {after} B after; {} B if the window were the limit", unlimited.window)
+        })
+    }
+}
