@@ -235,6 +235,7 @@ impl Cubic {
         let outgrown = |saved: &Saved| self.window.bytes() >= saved.window;
         let Some(saved) = self.saved.take().filter(|saved| self.params.undo && !outgrown(saved)) else { return };
         self.window.restore(saved.window, saved.ssthresh);
+        self.recovery.forget();
         self.end_epoch();
         self.cwnd_prior = saved.cwnd_prior;
         self.w_max = saved.w_max;

@@ -104,6 +104,7 @@ impl NewReno {
     fn undo(&mut self) {
         if let Some((window, ssthresh)) = self.before_reduction.take().filter(|_| self.params.undo) {
             self.window.restore(window, ssthresh);
+            self.recovery.forget();
         }
     }
 }

@@ -28,7 +28,8 @@ pub enum Congestion {
 pub enum Verdict {
     /// Reduce: congestion in a round trip that has not answered for any yet.
     Reduce(Congestion),
-    /// Undo the last reduction: all its losses were spurious.
+    /// The last reduction may be undone: all its losses were spurious. A law that does so calls [`Recovery::forget`]; for
+    /// others the recovery goes on, or the next loss of the same window would reduce it once more.
     Undo,
 }
 
@@ -114,7 +115,7 @@ impl Recovery {
             return Some(Verdict::Reduce(congestion));
         }
         if cleared > 0 && suspects.packets == 0 {
-            self.forget();
+            self.suspects = None;
             return Some(Verdict::Undo);
         }
         None
@@ -154,7 +155,7 @@ impl Recovery {
             Self { began: Some(Point::now(feedback, flight)), no_growth_until: None, running: false, suspects: None };
     }
 
-    /// No reduction covers anything any more, as on a new path.
+    /// No reduction covers anything any more, as on a new path, or after one that was undone.
     pub fn forget(&mut self) {
         *self = Self::default();
     }

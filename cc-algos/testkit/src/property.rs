@@ -23,6 +23,8 @@ macro_rules! __properties {
                 "it never panics, its gauges are finite, and its picture shows the window and rate that it has";
             keeps_its_bounds: Bounds,
                 "its window stays between the declared bounds, and its pacing rate positive";
+            paces_its_window: Pace,
+                "its pacing rate goes with its window until anything speaks of congestion";
             keeps_time: Timers,
                 "its timers lie ahead, and do not fire over and over without time passing";
             is_no_better_off_with_congestion: Monotone,
@@ -119,6 +121,7 @@ impl Property {
         let invariant: Box<dyn Invariant> = match self {
             Self::Sanity => Box::new(invariant::Sanity),
             Self::Bounds => Box::new(invariant::Bounds::new(&context)),
+            Self::Pace => Box::new(invariant::Pace::new(&context)),
             Self::Timers => Box::new(invariant::Timers::default()),
             Self::Monotone => Box::new(invariant::Monotone::default()),
             Self::OncePerWindow => Box::new(invariant::OncePerWindow::new(&context)),

@@ -1,10 +1,27 @@
-//! Every algorithm of `cc-algos` keeps every property.
+//! Algorithms of `cc-algos` keep every property.
 
 use cc_algos::Registry;
-use testkit::controller_suite;
 
-controller_suite!(newreno, registered: Registry::builtin(), "newreno");
-controller_suite!(cubic, registered: Registry::builtin(), "cubic");
-controller_suite!(dctcp, registered: Registry::builtin(), "dctcp");
-controller_suite!(fixed_rate, registered: Registry::builtin(), "fixed-rate");
-controller_suite!(fixed_window, registered: Registry::builtin(), "fixed-window");
+/// A suite for each algorithm, so that they run side by side.
+macro_rules! keep_all_properties {
+    ($($name:ident: $spec:literal),* $(,)?) => {
+        const TESTED: &[&str] = &[$($spec),*];
+
+        $(testkit::controller_suite!($name, registered: cc_algos::Registry::builtin(), $spec);)*
+    };
+}
+
+keep_all_properties! {
+    cubic: "cubic",
+    dctcp: "dctcp",
+    fixed_rate: "fixed-rate",
+    fixed_window: "fixed-window",
+    newreno: "newreno",
+}
+
+#[test]
+fn the_suites_are_of_algorithms_that_exist() {
+    let registry = Registry::builtin();
+    let unknown: Vec<_> = TESTED.iter().filter(|spec| registry.resolve(spec).is_err()).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}

@@ -1,7 +1,7 @@
 //! One acknowledgement of many packets means the same as many of one.
 
 use cc_algos::controller::{Cause, Controller, Feedback, Flight, Tally};
-use cc_algos::declare::Family;
+use cc_algos::declare::{Family, Need};
 
 use super::Context;
 use super::absence::tells_of_congestion;
@@ -11,19 +11,23 @@ use crate::observe::{Call, Invariant, Step, Violation};
 const SLACK_PACKETS: u64 = 3;
 
 /// A copy that is told of the packets of each acknowledgement one by one grows as the controller does that is told of them
-/// together: within three tenths of the growth and three packets, as long as nothing but acknowledgements happens.
+/// together: within three tenths of the growth, three packets, and what two batches are, but not more than six tenths in all;
+/// as long as nothing but acknowledgements happens. Laws that need in-band telemetry follow that, packet by packet.
 #[derive(Debug)]
 pub struct Batching {
     applies: bool,
     copy: Option<Box<dyn Controller>>,
     from: u64,
+    largest_batch: u64,
 }
 
 impl Batching {
     /// For one history.
     pub fn new(context: &Context<'_>) -> Self {
-        let applies = context.network.ack_every > 1 && context.declaration.family != Family::Control;
-        Self { applies, copy: None, from: 0 }
+        let Context { declaration, network } = context;
+        let is_moved_by_acks = declaration.family != Family::Control && !declaration.needs(Need::Int);
+        let applies = network.ack_every > 1 && is_moved_by_acks;
+        Self { applies, copy: None, from: 0, largest_batch: 0 }
     }
 }
 
@@ -53,7 +57,12 @@ impl Invariant for Batching {
         let Some(copy) = &self.copy else { return Ok(()) };
         let (together, apart) = (step.after.window, copy.window());
         let moved = together.abs_diff(self.from).max(apart.abs_diff(self.from));
-        let slack = (moved / 10).saturating_mul(3).saturating_add(SLACK_PACKETS.saturating_mul(step.call.flight().mtu));
+        let batch = step.call.feedback().map_or(0, |feedback| feedback.newly_acked.bytes);
+        self.largest_batch = self.largest_batch.max(batch);
+        let share = (moved / 10).saturating_mul(3);
+        let slack = share
+            .saturating_add(share.min(self.largest_batch.saturating_mul(2)))
+            .saturating_add(SLACK_PACKETS.saturating_mul(step.call.flight().mtu));
         Violation::unless(together.abs_diff(apart) <= slack, "a batch to mean what its packets mean one by one", || {
             format!("from {} B to {together} B by batches, to {apart} B by single packets", self.from)
         })
@@ -76,7 +85,8 @@ fn one_by_one(controller: &mut dyn Controller, feedback: &Feedback<'_>, flight: 
         left.bytes = left.bytes.saturating_sub(bytes);
         left.packets = left.packets.saturating_sub(1);
         if left.packets > 0 {
-            single.ecn = None;
+            // What one acknowledgement measured is told once: with the packet that it was measured by.
+            (single.ecn, single.rtt, single.delivery) = (None, None, None);
         }
         let mut meanwhile = *flight;
         meanwhile.bytes = flight.bytes.saturating_add(left.bytes);

@@ -8,6 +8,7 @@ mod idle;
 mod limited;
 mod monotone;
 mod once;
+mod pace;
 mod sanity;
 mod timers;
 
@@ -20,6 +21,7 @@ pub use idle::Idle;
 pub use limited::Limited;
 pub use monotone::Monotone;
 pub use once::OncePerWindow;
+pub use pace::Pace;
 pub use sanity::Sanity;
 pub use timers::Timers;
 

@@ -172,7 +172,7 @@ impl World {
         }
         // So many packets on the link pass it, as long as there are so many.
         let passed = u64::from(core::mem::take(&mut self.fates.overtaken_by));
-        let packet = self.link.rate().time_for(self.mtu).unwrap_or(Span::MAX);
+        let packet = self.link.time_for(self.mtu);
         if passed == 0 { Span::ZERO } else { packet.saturating_mul(passed) + Span::from_nanos(1) }
     }
 

@@ -23,7 +23,7 @@ pub(super) struct Fates {
     pub(super) blackout: bool,
     /// So many of a hundred thousand are dropped, by luck.
     pub(super) lose_per_100_000: u32,
-    luck: u64,
+    pub(super) luck: u64,
 }
 
 impl Fates {
@@ -58,6 +58,9 @@ pub(super) enum Passage {
     },
 }
 
+/// Rates from which on a packet takes no time.
+const INSTANT: Rate = Rate::from_gbps(1_000_000);
+
 /// A rate with a queue before it.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
@@ -83,6 +86,11 @@ impl Link {
         self.rate = rate;
     }
 
+    /// How long a packet takes. From a petabit per second on it takes no time: what a coarse clock makes of any fast link.
+    pub(super) fn time_for(&self, bytes: u64) -> Span {
+        if self.rate >= INSTANT { Span::ZERO } else { self.rate.time_for(bytes).unwrap_or(Span::MAX) }
+    }
+
     /// Bytes sent so far.
     pub(super) const fn sent_bytes(&self) -> u64 {
         self.sent_bytes
@@ -102,7 +110,7 @@ impl Link {
         }
         let marks = network.mark_above.is_some_and(|above| queued > above as usize) && ecn.is_capable();
         let queue_bytes = self.queue_bytes;
-        let at = self.busy_until.max(now) + self.rate.time_for(bytes).unwrap_or(Span::MAX);
+        let at = self.busy_until.max(now) + self.time_for(bytes);
         self.busy_until = at;
         self.departures.push_back((at, bytes));
         self.queue_bytes += bytes;

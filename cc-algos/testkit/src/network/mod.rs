@@ -143,7 +143,7 @@ impl World {
 
     /// A round trip over an empty queue as the network is now, with the time of one packet on the link.
     pub fn round(&self) -> Span {
-        let packet = self.link.rate().time_for(self.mtu).unwrap_or(Span::MAX);
+        let packet = self.link.time_for(self.mtu);
         self.network.rtt + self.extra_delay + packet
     }
 
@@ -203,7 +203,8 @@ impl World {
     /// What befell packets is over, and the network is as `clean` says; the round trip stays as long as it was. The
     /// controller gets the signals that it needs.
     pub fn clean(&mut self, clean: &Clean, declaration: &Declaration) {
-        self.fates = Fates::default();
+        // Counts that shrank would fail ECN for good.
+        self.fates = Fates { forge_marks: self.fates.forge_marks, ..Fates::default() };
         let round = self.network.rtt + self.extra_delay;
         let bytes = self.mtu.saturating_mul(u64::from(clean.packets));
         // No faster than the host's own link, which the controller may know.
@@ -212,6 +213,11 @@ impl World {
         (self.network.buffer, self.network.mark_above) = (clean.buffer, clean.mark_above);
         self.provide(declaration);
         self.network.mark_above = clean.mark_above;
+    }
+
+    /// Whether all packets that were granted have been sent.
+    pub const fn is_exhausted(&self) -> bool {
+        self.allowance == 0
     }
 
     /// Grants more packets than a script has.

@@ -1,0 +1,43 @@
+//! The pacing rate and the window belong together.
+
+use cc_algos::declare::Family;
+
+use super::Context;
+use super::absence::tells_of_congestion;
+use crate::observe::{Invariant, Step, Violation};
+
+/// Windows that a pacing rate may send in the smallest round trip: start-ups of models reckon with 2.89, a quantity that was
+/// taken for bits or for bytes by mistake is off by eight.
+const MOST_WINDOWS: u64 = 8;
+
+/// Until anything speaks of congestion, the pacing rate sends no more than a few windows in the smallest round trip. Laws of
+/// datacentres may start at the rate of the host's link.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    applies: bool,
+}
+
+impl Pace {
+    /// For one history.
+    pub fn new(context: &Context<'_>) -> Self {
+        Self { applies: context.declaration.family == Family::WideArea }
+    }
+}
+
+impl Invariant for Pace {
+    fn after(&mut self, step: &Step<'_>) -> Result<(), Violation> {
+        let feedback = step.call.feedback();
+        let is_plain = feedback.is_none_or(|feedback| !tells_of_congestion(feedback) && feedback.rtt.is_some());
+        self.applies &= is_plain && step.call.signal().is_none();
+        let flight = step.call.flight();
+        let (true, Some(_), Some(rtt), Some(rate)) = (self.applies, feedback, flight.min_rtt, step.after.pacing_rate)
+        else {
+            return Ok(());
+        };
+        let sends = rate.bytes_in(rtt);
+        let most = step.after.window.saturating_add(flight.mtu).saturating_mul(MOST_WINDOWS);
+        Violation::unless(sends <= most, "a pacing rate that goes with the window", || {
+            format!("{rate} sends {sends} B in {rtt}, with a window of {} B", step.after.window)
+        })
+    }
+}
