@@ -14,10 +14,24 @@ const MTU: u64 = 4_160;
 
 /// Base RTT and line rate are configured in the papers' experiments: flows that start into each other's queues would take
 /// these for the base.
-fn simulate(algorithm: &str, topology: Topology, flows: Vec<FlowSpec>, duration: Span) -> Outcome {
+pub(crate) fn simulate(algorithm: &str, topology: Topology, flows: Vec<FlowSpec>, duration: Span) -> Outcome {
     let contestant = contestant(algorithm).knowing(Knowledge::Oracle);
     let mut experiment = experiment_of(vec![contestant], topology, flows, duration);
     experiment.endpoints.sender = SenderConfig::datacentre();
+    experiment.sample_every = Some(Span::from_micros(20));
+    run(&experiment)
+}
+
+/// The same by controllers that estimate, over links of 25 Gb/s for packets of the size that the papers' simulators send.
+pub(crate) fn simulate_estimating(
+    algorithm: &str,
+    topology: Topology,
+    flows: Vec<FlowSpec>,
+    duration: Span,
+) -> Outcome {
+    let mut experiment = experiment_of(vec![contestant(algorithm)], topology, flows, duration);
+    experiment.endpoints.sender = SenderConfig::datacentre();
+    experiment.endpoints.sender.mtu = 1_000;
     experiment.sample_every = Some(Span::from_micros(20));
     run(&experiment)
 }
@@ -33,11 +47,11 @@ fn incast(algorithm: &str, senders: u32, buffer_packets: u64) -> Outcome {
 }
 
 /// One value over the second half of the run.
-fn settled(outcome: &Outcome, value: impl Fn(&Sample) -> f64) -> Vec<f64> {
+pub(crate) fn settled(outcome: &Outcome, value: impl Fn(&Sample) -> f64) -> Vec<f64> {
     outcome.samples[outcome.samples.len() / 2..].iter().map(value).collect()
 }
 
-fn mean(values: &[f64]) -> f64 {
+pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
@@ -46,7 +60,7 @@ fn base_rtt(outcome: &Outcome) -> f64 {
 }
 
 /// Jain's index of what each flow delivered between two times.
-fn fairness(outcome: &Outcome, from: Timestamp, to: Timestamp) -> f64 {
+pub(crate) fn fairness(outcome: &Outcome, from: Timestamp, to: Timestamp) -> f64 {
     let rates: Vec<_> = (0..outcome.flows.len()).map(|flow| delivery_rate(outcome, flow, from, to)).collect();
     rates.iter().sum::<f64>().powi(2) / (rates.len() as f64 * rates.iter().map(|rate| rate * rate).sum::<f64>())
 }
@@ -119,11 +133,7 @@ fn theta_powertcp_follows_a_step_of_capacity_with_less_queue_than_timely() {
         let mut topology = dumbbell(2, bottleneck);
         let Topology::Dumbbell(dumbbell) = &mut topology else { unreachable!() };
         dumbbell.access = LinkSpec::fixed(Rate::from_gbps(25), Span::ZERO);
-        let mut experiment = experiment_of(vec![contestant(algorithm)], topology, bulk(2), Span::from_millis(12));
-        experiment.endpoints.sender = SenderConfig::datacentre();
-        experiment.endpoints.sender.mtu = 1_000;
-        experiment.sample_every = Some(Span::from_micros(20));
-        let outcome = run(&experiment);
+        let outcome = simulate_estimating(algorithm, topology, bulk(2), Span::from_millis(12));
         let within = |from: f64, to: f64, value: &dyn Fn(&Sample) -> f64| {
             let (from, to) = (at(Span::from_secs_f64(from / 1e3)), at(Span::from_secs_f64(to / 1e3)));
             let chosen = outcome.samples.iter().filter(|sample| sample.at >= from && sample.at < to);
