@@ -186,6 +186,11 @@ impl FabricWindow {
         Rate::from_bytes_in(self.rounded, rtt).map(|rate| rate.max(Rate::from_bps(1)))
     }
 
+    /// One packet: a burst at line rate would look like a busy hop to the next report.
+    pub const fn send_quantum(&self) -> Option<u64> {
+        Some(self.mtu)
+    }
+
     /// Whether the window is still the initial one.
     pub fn is_starting(&self) -> bool {
         self.stage == Stage::Starting

@@ -13,6 +13,8 @@
 //! W_init R / line rate. With W = R T and W_AI = R_AI T these are one law. This is that law with one window for the whole
 //! path (the simulator's `MULTI_RATE 0`) that answers every acknowledgement (`FAST_REACT 1`).
 //!
+//! Fairness comes from W_AI alone. At its default that takes thousands of round trips, so none is promised.
+//!
 //! The laws and defaults were checked against the authors' simulator (`rdma-hw.cc`, `run.py`); the paper's text was not
 //! at hand.
 //!
@@ -225,6 +227,10 @@ impl Controller for Hpcc {
         self.window.pacing_rate()
     }
 
+    fn send_quantum(&self) -> Option<u64> {
+        self.window.send_quantum()
+    }
+
     fn ecn(&self) -> Ecn {
         Ecn::NotEct
     }
@@ -279,7 +285,7 @@ fn declaration(default: &HpccParams) -> Declaration {
         .min_window(default.min_window)
         .reductions(Reductions::Unbounded)
         .utilisation(0.9)
-        .fairness(0.9)
+        .queueing_delay(0.1)
 }
 
 fn params(args: &Args) -> HpccParams {

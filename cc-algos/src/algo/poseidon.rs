@@ -221,6 +221,10 @@ impl Controller for Poseidon {
         self.window.pacing_rate()
     }
 
+    fn send_quantum(&self) -> Option<u64> {
+        self.window.send_quantum()
+    }
+
     fn ecn(&self) -> Ecn {
         Ecn::NotEct
     }
@@ -276,6 +280,7 @@ fn declaration(default: &PoseidonParams) -> Declaration {
         .needing(Need::Csig)
         .min_window(default.min_window)
         .utilisation(0.9)
+        .queueing_delay(0.6)
         .fairness(0.95)
 }
 

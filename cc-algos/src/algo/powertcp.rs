@@ -131,6 +131,10 @@ impl Controller for PowerTcp {
         self.power.window.pacing_rate()
     }
 
+    fn send_quantum(&self) -> Option<u64> {
+        self.power.window.send_quantum()
+    }
+
     fn ecn(&self) -> Ecn {
         Ecn::NotEct
     }
@@ -172,6 +176,7 @@ fn declaration(default: &PowerParams) -> Declaration {
         .min_window(default.min_window)
         .reductions(Reductions::Unbounded)
         .utilisation(0.9)
+        .queueing_delay(0.1)
         .fairness(0.9)
 }
 

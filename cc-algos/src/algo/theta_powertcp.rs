@@ -120,6 +120,10 @@ impl Controller for ThetaPowerTcp {
         self.power.window.pacing_rate()
     }
 
+    fn send_quantum(&self) -> Option<u64> {
+        self.power.window.send_quantum()
+    }
+
     fn ecn(&self) -> Ecn {
         Ecn::NotEct
     }

@@ -236,6 +236,10 @@ impl Controller for Timely {
         self.per_rtt.pacing_rate()
     }
 
+    fn send_quantum(&self) -> Option<u64> {
+        self.per_rtt.send_quantum()
+    }
+
     fn ecn(&self) -> Ecn {
         Ecn::NotEct
     }

