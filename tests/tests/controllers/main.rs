@@ -2,8 +2,10 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+mod across;
 mod bbr;
 mod bbr3;
+mod datacentre;
 mod delay;
 mod telemetry;
 mod wide_area;
