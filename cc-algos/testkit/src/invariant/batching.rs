@@ -11,7 +11,7 @@ use crate::observe::{Call, Invariant, Step, Violation};
 const SLACK_PACKETS: u64 = 3;
 
 /// A copy that is told of the packets of each acknowledgement one by one grows as the controller does that is told of them
-/// together: within three tenths of the growth, three packets, and what two batches are, but not more than six tenths in all;
+/// together: within four tenths of the growth, three packets, and what two batches are, but no more than three tenths for these;
 /// as long as nothing but acknowledgements happens. Laws that need in-band telemetry follow that, packet by packet.
 #[derive(Debug)]
 pub struct Batching {
@@ -37,7 +37,10 @@ impl Invariant for Batching {
             return;
         }
         match call {
-            Call::Feedback(feedback, flight) if is_calm(feedback) => {
+            // More than a window at once tells of several round trips, which no law can take apart again.
+            Call::Feedback(feedback, flight)
+                if is_calm(feedback) && feedback.newly_acked.bytes <= controller.window() =>
+            {
                 if self.copy.is_none() {
                     self.from = controller.window();
                 }
@@ -59,9 +62,9 @@ impl Invariant for Batching {
         let moved = together.abs_diff(self.from).max(apart.abs_diff(self.from));
         let batch = step.call.feedback().map_or(0, |feedback| feedback.newly_acked.bytes);
         self.largest_batch = self.largest_batch.max(batch);
-        let share = (moved / 10).saturating_mul(3);
-        let slack = share
-            .saturating_add(share.min(self.largest_batch.saturating_mul(2)))
+        let tenths = |count: u64| (moved / 10).saturating_mul(count);
+        let slack = tenths(4)
+            .saturating_add(self.largest_batch.saturating_mul(2).min(tenths(3)))
             .saturating_add(SLACK_PACKETS.saturating_mul(step.call.flight().mtu));
         Violation::unless(together.abs_diff(apart) <= slack, "a batch to mean what its packets mean one by one", || {
             format!("from {} B to {together} B by batches, to {apart} B by single packets", self.from)

@@ -35,6 +35,8 @@ pub(super) enum Until {
     Sent(u64),
     /// When nothing is to be sent nor in flight.
     Settled,
+    /// When more than so many bytes have arrived.
+    Delivered(u64),
     /// When so many timeouts in a row have fired.
     Timeouts(u32),
 }
@@ -65,6 +67,7 @@ impl World {
                 let nothing_left = matches!(self.demand, Demand::Nothing | Demand::Packets(0)) || self.allowance == 0;
                 nothing_left && self.sender.stats(PATH).in_flight_packets == 0
             }
+            Until::Delivered(bytes) => self.allowance == 0 || self.delivered > bytes,
             Until::Timeouts(times) => self.sender.stats(PATH).pto_count >= times,
         }
     }
@@ -161,7 +164,7 @@ impl World {
     }
 
     /// Half of the round trip.
-    fn one_way(&self) -> Span {
+    pub(super) fn one_way(&self) -> Span {
         (self.network.rtt + self.extra_delay).mul_div(1, 2)
     }
 

@@ -25,7 +25,7 @@ use crate::subject::Subject;
 use crate::tap::Tap;
 use crate::trial::Found;
 
-use exchange::Demand;
+use exchange::{Demand, Until};
 use link::{Fates, Link};
 pub(crate) use signals::Decor;
 
@@ -209,10 +209,19 @@ impl World {
         let bytes = self.mtu.saturating_mul(u64::from(clean.packets));
         // No faster than the host's own link, which the controller may know.
         let rate = Rate::from_bytes_in(bytes, round).unwrap_or(Rate::MAX).min(self.network.rate);
-        self.link.set_rate(rate.max(Rate::from_bps(1)));
+        self.link = Link::new(rate.max(Rate::from_bps(1)), self.now);
+        // What stood in the queue of the former link is through, or it might take days.
+        let latest = self.now + self.one_way();
+        self.data.iter_mut().for_each(|packet| packet.now = packet.now.min(latest));
         (self.network.buffer, self.network.mark_above) = (clean.buffer, clean.mark_above);
         self.provide(declaration);
         self.network.mark_above = clean.mark_above;
+    }
+
+    /// Lets time pass until something arrives: after timeouts in a row the next probe may be a long time off.
+    pub fn await_delivery(&mut self) {
+        self.demand = Demand::Endless;
+        self.run(Until::Delivered(self.delivered));
     }
 
     /// Whether all packets that were granted have been sent.

@@ -4,7 +4,7 @@ use cc_algos::declare::{Family, Need};
 use cc_algos::units::Span;
 
 use super::{Found, Trial};
-use crate::network::Clean;
+use crate::network::{Clean, World};
 use crate::observe::Violation;
 
 /// Packets that a kind network holds in a round trip.
@@ -20,7 +20,7 @@ const PATIENCE: Span = Span::from_secs(60);
 /// what delay-based laws make of a round trip that has become longer.
 const SHARE: u64 = 6;
 
-/// Packets larger than that leave debts with the pacer that outlast any patience, if they become small.
+/// Packets larger than that leave debts with the pacer, and windows, that outlast any patience if packets become small.
 const LARGEST_MTU: u64 = 65_536;
 
 /// Round trips over which throughput is taken.
@@ -39,13 +39,18 @@ pub(crate) fn recovers(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
         return Ok(());
     }
     let mut world = trial.played();
-    if trial.script.network.mtu > LARGEST_MTU && world.mtu() != trial.script.network.mtu {
+    if has_shrunk(trial, &world) {
         return Ok(());
     }
     world.clean(
         &Clean { packets: KIND_PACKETS, buffer: 2 * KIND_PACKETS, mark_above: None },
         trial.subject.declaration(),
     );
+    if world.round() == Span::ZERO {
+        return Ok(());
+    }
+    world.allow(u64::from(KIND_PACKETS));
+    world.await_delivery();
     let round = world.round();
     let wanted = world.capacity(round.saturating_mul(u64::from(STRETCH))) / SHARE;
     let begin = world.now();
@@ -70,6 +75,12 @@ pub(crate) fn recovers(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
     Ok(())
 }
 
+/// Whether packets were huge and are not any more.
+fn has_shrunk(trial: &Trial<'_>, world: &World) -> bool {
+    let began_with = trial.script.network.mtu;
+    began_with > LARGEST_MTU && world.mtu() != began_with
+}
+
 /// On a narrow network the window does not grow far beyond what that holds: the controller answers losses or delay, and marks
 /// if it asks for them.
 pub(crate) fn yields(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
@@ -89,7 +100,9 @@ pub(crate) fn yields(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
 fn overload(trial: &mut Trial<'_>, narrow: &Clean, signal: &str) -> Result<(), Box<Found>> {
     let mut world = trial.played();
     world.clean(narrow, trial.subject.declaration());
-    if signal == "marks" && !world.is_marking() {
+    // Where nothing takes any time, nothing is narrow.
+    let cannot_mark = signal == "marks" && !world.is_marking();
+    if cannot_mark || world.round() == Span::ZERO || has_shrunk(trial, &world) {
         return Ok(());
     }
     let holds = u64::from(2 * NARROW_PACKETS) * world.mtu();
@@ -103,6 +116,7 @@ fn overload(trial: &mut Trial<'_>, narrow: &Clean, signal: &str) -> Result<(), B
     // link takes for all of it to come down, and one that grows some more.
     let patience = 60 + 8 * u32::try_from(begin / world.mtu()).unwrap_or(u32::MAX) / NARROW_PACKETS;
     world.allow(8 * u64::from(patience * NARROW_PACKETS));
+    world.await_delivery();
     world.run_rtts(patience);
     if signal == "marks" && !world.is_marking() {
         // The path failed validation meanwhile: nothing is left that could speak of congestion.
