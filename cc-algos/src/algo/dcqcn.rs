@@ -47,7 +47,7 @@ use crate::declare::{Declaration, Family, Need, Reductions};
 use crate::receiver::NotificationPoint;
 use crate::registry::{Algorithm, Args, Param, Value};
 use crate::signal::{PathChange, Signal};
-use crate::units::{Rate, Span, Timestamp, round_to_u64};
+use crate::units::{Rate, Span, Timestamp};
 
 /// Round trips of its rate that a sender may have in flight (ours).
 const WINDOW_RTTS: f64 = 2.0;
@@ -272,7 +272,7 @@ impl Controller for Dcqcn {
         let Some(point) = &self.point else { return self.params.initial_window.saturating_mul(self.mtu) };
         let rtt = self.smoothed_rtt.unwrap_or(ASSUMED_RTT).as_nanos() as f64;
         let bytes = point.current().as_bps() as f64 * rtt * (WINDOW_RTTS / 8e9);
-        round_to_u64(bytes).max(MIN_WINDOW.saturating_mul(self.mtu))
+        (bytes as u64).max(MIN_WINDOW.saturating_mul(self.mtu))
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
