@@ -86,6 +86,19 @@ pub enum Reductions {
     Unbounded,
 }
 
+/// Where a law's window and rate come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Law {
+    /// Steps up and down: each acknowledgement, mark or loss changes the window by something.
+    #[default]
+    Steps,
+    /// A model of the path: bandwidth, base RTT, queue. Estimates come with batches and not with packets, what a congestion
+    /// response took away comes back when the model says so, and in recovery packets in flight are conserved. Where the law
+    /// sets a rate, its window need only be what the rate can have in flight.
+    Model,
+}
+
 /// What holds at every step of every history.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -96,11 +109,13 @@ pub struct Bounds {
     pub max_window: Option<f64>,
     /// How often losses and marks may shrink the window.
     pub reductions: Reductions,
+    /// Where window and rate come from.
+    pub law: Law,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { min_window: 1e-3, max_window: None, reductions: Reductions::OncePerWindow }
+        Self { min_window: 1e-3, max_window: None, reductions: Reductions::OncePerWindow, law: Law::Steps }
     }
 }
 
@@ -158,6 +173,7 @@ macro_rules! builder {
     )*};
     (@wrap min_window $value:ident) => { $value };
     (@wrap reductions $value:ident) => { $value };
+    (@wrap law $value:ident) => { $value };
     (@wrap $name:ident $value:ident) => { Some($value) };
 }
 
@@ -186,6 +202,8 @@ impl Declaration {
         bounds.max_window: f64,
         /// With [`Bounds::reductions`].
         bounds.reductions: Reductions,
+        /// With [`Bounds::law`].
+        bounds.law: Law,
         /// With [`Promises::utilisation`].
         promises.utilisation: f64,
         /// With [`Promises::queueing_delay`].

@@ -32,7 +32,7 @@ pub use controller::{
     Cause, Controller, ControllerState, DeliverySample, Feedback, Flight, Handover, HostView, Limit, Oracle,
     PacketRecord, PacketTag, PathSnapshot, RttSample, SendState, Sent, Setup, Tally,
 };
-pub use declare::{Bounds, Declaration, Family, Need, Promise, Promises, Reductions, Side};
+pub use declare::{Bounds, Declaration, Family, Law, Need, Promise, Promises, Reductions, Side};
 pub use ids::{BlockId, Entropy, PathId};
 pub use registry::Registry;
 pub use signal::{Ecn, EcnCounts, Signal};

@@ -44,7 +44,7 @@ use super::dctcp::{Dctcp, DctcpParams};
 use super::newreno::{NewReno, NewRenoParams};
 use super::reaction_point::{ReactionPoint, Stages};
 use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, Limit, PacketTag, Sent, Setup};
-use crate::declare::{Declaration, Family, Need, Reductions};
+use crate::declare::{Declaration, Family, Law, Need, Reductions};
 use crate::receiver::NotificationPoint;
 use crate::registry::{Algorithm, Args, Choice, Param, Value};
 use crate::signal::{Ecn, NearSource, PathChange, Signal};
@@ -286,6 +286,7 @@ pub(super) fn algorithm() -> Algorithm {
     })
     .declaring(
         Declaration::new(Family::AcrossDatacentres)
+            .law(Law::Model)
             .needing(Need::Ecn)
             .needing(Need::NearSource)
             .needing(Need::CongestionNotification)

@@ -55,7 +55,7 @@ use super::recovery::{Recovery, Verdict, is_retransmission_timeout};
 use super::sample::{AckSample, ends_silence};
 use super::window::initial_window;
 use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, PacketTag, Sent, Setup};
-use crate::declare::{Declaration, Family, Reductions};
+use crate::declare::{Declaration, Family, Law, Reductions};
 use crate::estimate::{AckAggregation, AgedMin, FullPipe, RoundCounter, WindowedMax};
 use crate::registry::{Algorithm, Args, Param, Value};
 use crate::signal::{Ecn, PathChange, Signal};
@@ -414,6 +414,7 @@ pub(super) fn algorithm() -> Algorithm {
 /// The smallest window is a packet: after a retransmission time-out one may leave, until something is acknowledged.
 fn declaration() -> Declaration {
     Declaration::new(Family::WideArea)
+        .law(Law::Model)
         .min_window(1.0)
         .reductions(Reductions::Unbounded)
         .utilisation(0.9)

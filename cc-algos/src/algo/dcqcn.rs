@@ -43,7 +43,7 @@ use super::newreno::packets;
 use super::reaction_point::{ReactionPoint, Stages};
 use super::recovery::{Recovery, Verdict};
 use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, PacketTag, Sent, Setup, Tally};
-use crate::declare::{Declaration, Family, Need, Reductions};
+use crate::declare::{Declaration, Family, Law, Need, Reductions};
 use crate::receiver::NotificationPoint;
 use crate::registry::{Algorithm, Args, Param, Value};
 use crate::signal::{PathChange, Signal};
@@ -313,6 +313,7 @@ pub(super) fn algorithm() -> Algorithm {
     .with_receiver(|args, rule| Box::new(NotificationPoint::new(rule, args.span("cnp_interval"))))
     .declaring(
         Declaration::new(Family::Datacentre)
+            .law(Law::Model)
             .needing(Need::Ecn)
             .needing(Need::CongestionNotification)
             .min_window(1.0)

@@ -2,7 +2,8 @@
 //! by, their answer to losses, and what they do without the signal that they are made for. Ours.
 //!
 //! ```text
-//! T                   oracle's base RTT, else the smallest fabric delay where hosts time-stamp, else the smallest RTT
+//! T                   oracle's base RTT, else the smallest fabric delay of ten seconds where hosts time-stamp, else the
+//!                     smallest RTT
 //! line rate           the local link's, but not above the oracle's bottleneck
 //! initial window      n packets; line rate x T once T is known and the window is in use
 //! loss                cwnd = loss_beta cwnd                                once a round trip
@@ -16,6 +17,7 @@
 use super::InvalidParam;
 use super::recovery::{Recovery, Verdict};
 use crate::controller::{Feedback, Flight, Handover, Oracle, PacketRecord, Setup};
+use crate::estimate::AgedMin;
 use crate::signal::{PathChange, Signal};
 use crate::units::{Rate, Span, Timestamp};
 
@@ -83,8 +85,8 @@ pub struct FabricWindow {
     oracle: Option<Oracle>,
     line_rate: Option<Rate>,
     base_rtt: Option<Span>,
-    /// Smallest fabric delay seen on this path.
-    least_fabric_delay: Option<Span>,
+    /// Smallest fabric delay seen on this path of late.
+    least_fabric_delay: AgedMin,
     bdp: Option<f64>,
     recovery: Recovery,
     stage: Stage,
@@ -103,7 +105,7 @@ impl FabricWindow {
             oracle: setup.oracle,
             line_rate: setup.local_line_rate.into_iter().chain(bottleneck).min().filter(|rate| *rate > Rate::ZERO),
             base_rtt: setup.oracle.map(|oracle| oracle.base_rtt),
-            least_fabric_delay: None,
+            least_fabric_delay: AgedMin::new(setup.now, None),
             bdp: None,
             recovery: Recovery::default(),
             stage: Stage::Starting,
@@ -160,6 +162,9 @@ impl FabricWindow {
 
     /// The window becomes `bytes`, but grows no further than line rate x T and only if it is in use.
     pub fn propose(&mut self, bytes: f64, flight: &Flight<'_>) {
+        if self.stage == Stage::Starting && !flight.limit.allows_growth() {
+            return;
+        }
         let bdp = self.bdp.unwrap_or(f64::INFINITY);
         let most = if flight.limit.allows_growth() { bdp } else { bdp.min(self.bytes) };
         self.set(if bytes > most { most } else { bytes });
@@ -262,7 +267,7 @@ impl FabricWindow {
             }
             Signal::PathChange { change: PathChange::Migrated | PathChange::Revived, .. } => {
                 self.base_rtt = self.oracle.map(|oracle| oracle.base_rtt);
-                self.least_fabric_delay = None;
+                self.least_fabric_delay = AgedMin::new(Timestamp::ZERO, None);
                 self.bdp = self.product();
                 self.recovery.forget();
                 self.signalled_at = None;
@@ -296,10 +301,13 @@ impl FabricWindow {
     }
 
     fn learn(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
-        if let Some(delay) = feedback.fabric_delay {
-            self.least_fabric_delay = Some(self.least_fabric_delay.map_or(delay, |least| least.min(delay)));
+        if let Some(delay) = fabric_delay(feedback) {
+            if self.least_fabric_delay.is_older_than(MEMORY, feedback.now) {
+                self.least_fabric_delay.replace(feedback.now, delay);
+            }
+            self.least_fabric_delay.take_smaller(feedback.now, delay);
         }
-        let seen = self.least_fabric_delay.or(flight.min_rtt);
+        let seen = self.least_fabric_delay.get().or(flight.min_rtt);
         let known = self.oracle.map(|oracle| oracle.base_rtt).or(seen);
         if known.is_some() && known != self.base_rtt {
             self.base_rtt = known;
@@ -313,11 +321,20 @@ impl FabricWindow {
     }
 }
 
+/// How long the smallest delay counts: then the route may be another, or what was seen once was never true. BBR's filter
+/// (draft-ietf-ccwg-bbr: MinRTTFilterLen).
+const MEMORY: Span = Span::from_secs(10);
+
+/// The fabric's share of the RTT, as the peer's time stamps tell: no more than the RTT itself, which nobody can forge.
+fn fabric_delay(feedback: &Feedback<'_>) -> Option<Span> {
+    feedback.fabric_delay.zip(feedback.rtt).map(|(delay, sample)| delay.min(sample.latest))
+}
+
 /// The delay of the newest acknowledged packet: the fabric's share where hosts time-stamp, else the RTT less the time that
 /// the receiver says it held the acknowledgement, unless that would pass below the smallest RTT (RFC 9002, section 5.3).
 pub fn delay_of(feedback: &Feedback<'_>, flight: &Flight<'_>) -> Option<Span> {
-    if feedback.fabric_delay.is_some() {
-        return feedback.fabric_delay;
+    if let Some(delay) = fabric_delay(feedback) {
+        return Some(delay);
     }
     let sample = feedback.rtt?;
     let less = sample.latest.saturating_sub(sample.ack_delay);

@@ -45,7 +45,7 @@ use super::InvalidParam;
 use super::fabric::{FabricWindow, Limits, Start, Step};
 use super::newreno::packets;
 use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, Setup};
-use crate::declare::{Declaration, Family, Need, Reductions};
+use crate::declare::{Declaration, Family, Law, Need, Reductions};
 use crate::estimate::{HopMeter, RoundCounter};
 use crate::registry::{Algorithm, Args, Param, Value};
 use crate::signal::{Ecn, IntHop, Signal};
@@ -281,6 +281,7 @@ const SOURCE: &str = "Li et al., SIGCOMM'19";
 
 fn declaration(default: &HpccParams) -> Declaration {
     Declaration::new(Family::Datacentre)
+        .law(Law::Model)
         .needing(Need::Int)
         .min_window(default.min_window)
         .reductions(Reductions::Unbounded)

@@ -45,7 +45,7 @@ use super::fabric::{FabricWindow, Limits, Start, Step, delay_of};
 use super::hpcc::{loss_beta, min_window};
 use super::newreno::packets;
 use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, Setup};
-use crate::declare::{Declaration, Family, Need};
+use crate::declare::{Declaration, Family, Law, Need};
 use crate::registry::{Algorithm, Args, Param, Value};
 use crate::signal::{CsigSample, CsigValue, Ecn, IntHop, Signal};
 use crate::units::{Rate, Span, Timestamp};
@@ -276,6 +276,7 @@ pub(super) fn algorithm() -> Algorithm {
 
 fn declaration(default: &PoseidonParams) -> Declaration {
     Declaration::new(Family::Datacentre)
+        .law(Law::Model)
         .needing(Need::Int)
         .needing(Need::Csig)
         .min_window(default.min_window)

@@ -40,7 +40,7 @@ use super::InvalidParam;
 use super::fabric::Step;
 use super::power::{LEAST_CURRENT, PowerParams, PowerWindow};
 use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, PacketTag, Sent, Setup};
-use crate::declare::{Declaration, Family, Need, Reductions};
+use crate::declare::{Declaration, Family, Law, Need, Reductions};
 use crate::estimate::{HopChange, HopMeter};
 use crate::registry::Algorithm;
 use crate::signal::{Ecn, IntHop, Signal};
@@ -172,6 +172,7 @@ pub(super) const SOURCE: &str = "Addanki et al., NSDI'22";
 
 fn declaration(default: &PowerParams) -> Declaration {
     Declaration::new(Family::Datacentre)
+        .law(Law::Model)
         .needing(Need::Int)
         .min_window(default.min_window)
         .reductions(Reductions::Unbounded)

@@ -89,8 +89,9 @@ impl ReactionPoint {
     }
 
     /// When [`ReactionPoint::on_timer`] has something to do.
-    pub const fn next_timer(&self) -> Option<Timestamp> {
-        self.stage_ends
+    pub fn next_timer(&self) -> Option<Timestamp> {
+        // At the end of time nothing is left to wait for.
+        self.stage_ends.filter(|at| at.as_nanos() < u64::MAX)
     }
 
     /// Whether nothing is left to gain.

@@ -194,10 +194,19 @@ impl Swift {
         }
     }
 
+    /// `ai / window` for each packet, `ai` while the window is below one. Several packets at once are what they would be one
+    /// by one, in the limit of small steps: window^2 grows by 2 ai for each.
     fn grow(&mut self, acked: f64) {
+        let ai = self.params.ai;
         let window = self.window.packets();
-        let step = self.params.ai * acked / window.max(1.0);
-        self.window.set((window + step) * self.window.mtu());
+        let below_one = ((1.0 - window) / ai).clamp(0.0, acked);
+        let (window, left) = (window + ai * below_one, acked - below_one);
+        let grown = if left > 1.0 {
+            libm::sqrt(window * window + 2.0 * ai * left)
+        } else {
+            window + ai * left / window.max(1.0)
+        };
+        self.window.set(grown * self.window.mtu());
     }
 }
 

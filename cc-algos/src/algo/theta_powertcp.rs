@@ -35,7 +35,7 @@ use super::fabric::{Step, delay_of};
 use super::power::{LEAST_CURRENT, PowerParams, PowerWindow};
 use super::powertcp::SOURCE;
 use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, PacketTag, Sent, Setup};
-use crate::declare::{Declaration, Family, Reductions};
+use crate::declare::{Declaration, Family, Law, Reductions};
 use crate::estimate::RoundCounter;
 use crate::registry::Algorithm;
 use crate::signal::{Ecn, Signal};
@@ -155,6 +155,7 @@ pub(super) fn algorithm() -> Algorithm {
 
 fn declaration() -> Declaration {
     Declaration::new(Family::Datacentre)
+        .law(Law::Model)
         .min_window(DEFAULT.min_window)
         .reductions(Reductions::Unbounded)
         .utilisation(0.95)

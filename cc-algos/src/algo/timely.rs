@@ -43,7 +43,7 @@ use super::fabric::{FabricWindow, Limits, Start, Step, delay_of};
 use super::hpcc::loss_beta;
 use super::newreno::packets;
 use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, Setup};
-use crate::declare::{Declaration, Family};
+use crate::declare::{Declaration, Family, Law};
 use crate::estimate::RoundCounter;
 use crate::registry::{Algorithm, Args, Param, Value};
 use crate::signal::{Ecn, Signal};
@@ -271,7 +271,7 @@ pub(super) fn algorithm() -> Algorithm {
     Algorithm::new(NAME, "a rate that follows the gradient of the RTT", "Mittal et al., SIGCOMM'15", |args, setup| {
         Ok(Box::new(Timely::new(params(args), setup).map_err(|error| error.of(NAME))?))
     })
-    .declaring(Declaration::new(Family::Datacentre).min_window(MIN_WINDOW).utilisation(0.7))
+    .declaring(Declaration::new(Family::Datacentre).law(Law::Model).min_window(MIN_WINDOW).utilisation(0.7))
     .with_param(number("alpha", default.alpha, "weight of the newest difference of RTTs").within(1e-3, 1.0))
     .with_param(number("beta", default.beta, "factor of decrease").within(1e-3, 1.0))
     .with_param(number("delta", default.delta, "growth a round trip, share of the line rate").within(1e-9, 1.0))

@@ -1,7 +1,7 @@
 //! One acknowledgement of many packets means the same as many of one.
 
 use cc_algos::controller::{Cause, Controller, Feedback, Flight, Tally};
-use cc_algos::declare::{Family, Need};
+use cc_algos::declare::{Family, Law, Need};
 
 use super::Context;
 use super::absence::tells_of_congestion;
@@ -12,7 +12,8 @@ const SLACK_PACKETS: u64 = 3;
 
 /// A copy that is told of the packets of each acknowledgement one by one grows as the controller does that is told of them
 /// together: within four tenths of the growth, three packets, and what two batches are, but no more than three tenths for these;
-/// as long as nothing but acknowledgements happens. Laws that need in-band telemetry follow that, packet by packet.
+/// as long as nothing but acknowledgements happens. Laws that need in-band telemetry follow that, packet by packet;
+/// models take what a batch measured, and not its packets ([`Law::Model`]).
 #[derive(Debug)]
 pub struct Batching {
     applies: bool,
@@ -25,7 +26,9 @@ impl Batching {
     /// For one history.
     pub fn new(context: &Context<'_>) -> Self {
         let Context { declaration, network } = context;
-        let is_moved_by_acks = declaration.family != Family::Control && !declaration.needs(Need::Int);
+        let is_moved_by_acks = declaration.family != Family::Control
+            && declaration.bounds.law == Law::Steps
+            && !declaration.needs(Need::Int);
         let applies = network.ack_every > 1 && is_moved_by_acks;
         Self { applies, copy: None, from: 0, largest_batch: 0 }
     }

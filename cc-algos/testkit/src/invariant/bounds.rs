@@ -1,7 +1,7 @@
 //! The window stays within bounds.
 
 use cc_algos::controller::Controller;
-use cc_algos::declare::Family;
+use cc_algos::declare::{Family, Law};
 use cc_algos::signal::Signal;
 
 use super::Context;
@@ -23,6 +23,7 @@ pub struct Bounds {
     /// Largest MTU so far: a bound in packets moves with it, but a window need not shrink at once.
     largest_mtu: u64,
     explained: u64,
+    law: Law,
 }
 
 impl Bounds {
@@ -38,6 +39,7 @@ impl Bounds {
             min_packets: if is_control { 0.0 } else { bounds.min_window },
             max_packets: bounds.max_window,
             largest_mtu: mtu,
+            law: bounds.law,
             explained: mtu.saturating_mul(MOST_AT_START).max(resumed).max(line),
         }
     }
@@ -67,7 +69,12 @@ impl Invariant for Bounds {
             Some(packets) => (packets * self.largest_mtu as f64) as u64,
             None => self.explained.max(flight.delivered).saturating_mul(MOST_PER_DELIVERED),
         };
-        Violation::unless(window <= most, "a window that the network could explain", || {
+        // A model's window is what its rate can have in flight, and no more than a bound where delays are long.
+        let in_use = match (self.law, step.after.pacing_rate) {
+            (Law::Model, Some(rate)) => window.min(flight.smoothed_rtt.map_or(0, |rtt| rate.bytes_in(rtt))),
+            _ => window,
+        };
+        Violation::unless(in_use <= most, "a window that the network could explain", || {
             format!("{window} B, with {} B delivered so far", flight.delivered)
         })?;
         let stuck = step.after.pacing_rate.is_some_and(|rate| rate.as_bps() == 0);

@@ -1,8 +1,11 @@
 //! No burst after idleness.
 
+use cc_algos::declare::{Family, Law};
 use cc_algos::estimate::RoundCounter;
 use cc_algos::signal::Signal;
+use cc_algos::units::Rate;
 
+use super::Context;
 use crate::observe::{Invariant, Step, Violation};
 
 /// The first round trip after idleness.
@@ -14,9 +17,12 @@ struct Resumed {
 }
 
 /// When sending resumes, the window is at most what it was; and in the round trip after that it grows by no more than twice
-/// what is acknowledged. Time that passed idle is no reason to grow.
-#[derive(Clone, Debug, Default)]
+/// what is acknowledged. Time that passed idle is no reason to grow. A model whose first flight comes only now may start at
+/// the rate of the host's link.
+#[derive(Clone, Debug)]
 pub struct Idle {
+    /// Rate at which a model may start.
+    line_rate: Option<Rate>,
     resumed: Option<Resumed>,
     rounds: RoundCounter,
     /// Largest window in the round before and in this one: a model may come out of a short dip.
@@ -25,6 +31,19 @@ pub struct Idle {
 }
 
 impl Idle {
+    /// For one history.
+    pub fn new(context: &Context<'_>) -> Self {
+        let Context { declaration, network } = context;
+        let starts_at_line_rate = declaration.bounds.law == Law::Model && declaration.family == Family::Datacentre;
+        Self {
+            line_rate: starts_at_line_rate.then_some(network.rate),
+            resumed: None,
+            rounds: RoundCounter::default(),
+            former_window: 0,
+            window: 0,
+        }
+    }
+
     fn note(&mut self, step: &Step<'_>) {
         self.window = self.window.max(step.before.window);
         let newest = step.call.feedback().and_then(|feedback| feedback.acked.last());
@@ -57,6 +76,8 @@ impl Invariant for Idle {
         let Some(feedback) = step.call.feedback() else { return Ok(()) };
         resumed.acked = resumed.acked.saturating_add(feedback.newly_acked.bytes);
         let most = resumed.window.saturating_add(resumed.acked.saturating_mul(2)).saturating_add(flight.mtu);
+        let product = self.line_rate.zip(flight.smoothed_rtt).map_or(0, |(rate, rtt)| rate.bytes_in(rtt));
+        let most = most.max(product);
         let (window, acked) = (resumed.window, resumed.acked);
         let is_over = feedback.acked.last().is_some_and(|newest| newest.packet_number >= resumed.until_packet);
         if is_over || !feedback.spurious.is_empty() {

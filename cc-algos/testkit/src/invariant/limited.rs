@@ -1,8 +1,11 @@
 //! A window that is not in use neither grows nor shrinks for that (RFC 9002, section 7.8; RFC 9438, section 5.8).
 
 use cc_algos::controller::{Cause, Controller};
+use cc_algos::declare::Law;
 use cc_algos::estimate::RoundCounter;
+use cc_algos::signal::Signal;
 
+use super::Context;
 use super::absence::{tells_of_congestion, without_limit};
 use crate::observe::{Call, Invariant, Outputs, Step, Violation};
 
@@ -11,9 +14,12 @@ use crate::observe::{Call, Invariant, Outputs, Step, Violation};
 const MODEL_GAIN: u64 = 3;
 
 /// While application or receiver limit the sender, the window grows no further than what is in use explains, and it does not
-/// shrink where it would not if the window were the limit.
-#[derive(Clone, Debug, Default)]
+/// shrink where it would not if the window were the limit. A model may give back what it had before.
+#[derive(Clone, Debug)]
 pub struct Limited {
+    law: Law,
+    /// Largest window on this path.
+    held: u64,
     rounds: RoundCounter,
     /// Most bytes in flight in the round before and in this one.
     former_in_flight: u64,
@@ -22,6 +28,18 @@ pub struct Limited {
 }
 
 impl Limited {
+    /// For one history.
+    pub fn new(context: &Context<'_>) -> Self {
+        Self {
+            law: context.declaration.bounds.law,
+            held: 0,
+            rounds: RoundCounter::default(),
+            former_in_flight: 0,
+            in_flight: 0,
+            unlimited: None,
+        }
+    }
+
     fn note(&mut self, call: &Call<'_>) {
         let Some(feedback) = call.feedback() else { return };
         let at_send = feedback.acked.iter().map(|packet| packet.at_send.in_flight).max().unwrap_or(0);
@@ -38,6 +56,12 @@ impl Limited {
 impl Invariant for Limited {
     fn before(&mut self, call: &Call<'_>, controller: &dyn Controller) {
         self.note(call);
+        if let Some(Signal::PathChange { .. }) = call.signal() {
+            self.held = 0;
+        }
+        if self.law == Law::Model {
+            self.held = self.held.max(controller.window());
+        }
         let limited = call.feedback().filter(|feedback| {
             let calm = !tells_of_congestion(feedback) && feedback.spurious.is_empty();
             calm && feedback.cause == Cause::Ack && !call.flight().limit.allows_growth()
@@ -50,9 +74,11 @@ impl Invariant for Limited {
         let (before, after) = (step.before.window, step.after.window);
         let in_flight = self.in_flight.max(self.former_in_flight);
         let most = in_flight.saturating_mul(MODEL_GAIN).saturating_add(step.call.flight().mtu);
-        Violation::unless(after <= before.max(most), "no growth while the window is not in use", || {
-            format!("{before} B before and {after} B after, with at most {in_flight} B in flight of late")
-        })?;
+        Violation::unless(
+            after <= before.max(most).max(self.held),
+            "no growth while the window is not in use",
+            || format!("{before} B before and {after} B after, with at most {in_flight} B in flight of late"),
+        )?;
         let shrinks = after < before && unlimited.window >= before;
         Violation::unless(!shrinks, "a window that does not shrink for not being in use", || {
             format!("{before} B before and {after} B after; {} B if the window were the limit", unlimited.window)

@@ -1,15 +1,26 @@
 //! Congestion never pays.
 
 use cc_algos::controller::Controller;
+use cc_algos::declare::Law;
 
+use super::Context;
 use super::absence::{tells_of_congestion, without_congestion};
 use crate::observe::{Call, Invariant, Outputs, Step, Violation};
 
 /// From one and the same state, a batch with losses or marks never leaves a larger window, nor a higher pacing rate, than the
-/// same batch without them; unless it takes away a tenth, where the other would have taken even more for another reason.
-#[derive(Clone, Debug, Default)]
+/// same batch without them; unless it takes away a tenth, where the other would have taken even more for another reason. The
+/// window of a model may be what is in flight: packet conservation adds no load.
+#[derive(Clone, Debug)]
 pub struct Monotone {
+    law: Law,
     without: Option<Outputs>,
+}
+
+impl Monotone {
+    /// For one history.
+    pub const fn new(context: &Context<'_>) -> Self {
+        Self { law: context.declaration.bounds.law, without: None }
+    }
 }
 
 impl Invariant for Monotone {
@@ -25,7 +36,14 @@ impl Invariant for Monotone {
         // rounding and for what laws do at their smallest windows, which congestion cannot make smaller.
         let slack = (calm / 100).max(step.call.flight().mtu / 4).saturating_add(1);
         let answers = with <= before - before / 10;
-        let is_more = with > calm.saturating_add(slack);
+        let conserved = match self.law {
+            Law::Model => step
+                .call
+                .feedback()
+                .map_or(0, |feedback| feedback.prior_in_flight.max(before.saturating_add(feedback.newly_acked.bytes))),
+            _ => 0,
+        };
+        let is_more = with > calm.saturating_add(slack).max(conserved);
         Violation::unless(answers || !is_more, "no larger window with losses or marks than without them", || {
             format!("{with} B with them, {calm} B without")
         })?;

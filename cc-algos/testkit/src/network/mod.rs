@@ -210,8 +210,9 @@ impl World {
         // No faster than the host's own link, which the controller may know.
         let rate = Rate::from_bytes_in(bytes, round).unwrap_or(Rate::MAX).min(self.network.rate);
         self.link = Link::new(rate.max(Rate::from_bps(1)), self.now);
-        // What stood in the queue of the former link is through, or it might take days.
-        let latest = self.now + self.one_way();
+        // What stood in the queue of the former link is through, or it might take days; but no sooner than a packet that finds
+        // the new one empty, or that would be the smallest RTT ever after.
+        let latest = self.now + self.one_way() + self.link.time_for(self.mtu);
         self.data.iter_mut().for_each(|packet| packet.now = packet.now.min(latest));
         (self.network.buffer, self.network.mark_above) = (clean.buffer, clean.mark_above);
         self.provide(declaration);

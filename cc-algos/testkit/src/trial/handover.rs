@@ -21,7 +21,9 @@ pub(crate) fn hands_over(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
         "a window or a bandwidth to be handed over",
         || "neither".to_owned(),
     )?;
-    let near = outputs.window / FACTOR..=largest.saturating_mul(FACTOR);
+    // A law that paces may hand over what its rate has in flight in a smallest RTT.
+    let paced = outputs.pacing_rate.zip(handover.min_rtt).map_or(u64::MAX, |(rate, rtt)| rate.bytes_in(rtt));
+    let near = outputs.window.min(paced) / FACTOR..=largest.saturating_mul(FACTOR);
     let window = handover.window.unwrap_or(outputs.window);
     Violation::unless(near.contains(&window), "a handover near the window", || {
         format!("{window} B, while the window is {} B and was {largest} B at most", outputs.window)

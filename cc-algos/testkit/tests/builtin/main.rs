@@ -1,0 +1,57 @@
+//! Algorithms of `cc-algos` keep every property.
+
+mod open;
+
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cc_algos::Registry;
+use cc_algos::registry::Algorithm;
+use open::OPEN;
+use testkit::suite::{cases, search};
+use testkit::{Failure, Property, Subject};
+
+/// Histories from which on a finding that does not show any more counts as settled.
+const ENOUGH: u32 = 4_096;
+
+/// What every built-in algorithm breaks, over all properties.
+fn failures() -> Vec<Box<Failure>> {
+    let registry = Registry::builtin();
+    let subject = |algorithm: &Algorithm| Subject::registered(&registry, algorithm.name()).unwrap();
+    let subjects: Vec<Subject> = registry.iter().map(subject).collect();
+    let work: Vec<(&Subject, Property)> =
+        Property::ALL.iter().flat_map(|property| subjects.iter().map(move |subject| (subject, *property))).collect();
+    let next = AtomicUsize::new(0);
+    let failures = Mutex::new(Vec::new());
+    let labour = || {
+        while let Some((subject, property)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Err(failure) = search(subject, *property, cases().div_ceil(property.weight())) {
+                failures.lock().unwrap().push(failure);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, NonZeroUsize::get) {
+            scope.spawn(labour);
+        }
+    });
+    let mut failures = failures.into_inner().unwrap();
+    failures.sort_by(|a, b| (&a.subject, a.property).cmp(&(&b.subject, b.property)));
+    failures
+}
+
+#[test]
+fn every_built_in_algorithm_keeps_every_property() {
+    let failures = failures();
+    let is_open = |failure: &Failure| OPEN.iter().any(|open| open.0 == failure.subject && open.1 == failure.property);
+    let new: Vec<String> = failures.iter().filter(|failure| !is_open(failure)).map(ToString::to_string).collect();
+    assert!(new.is_empty(), "{}", new.join("\n\n"));
+    if cases() >= ENOUGH {
+        let shows = |open: &(&str, Property, &str)| {
+            failures.iter().any(|failure| failure.subject == open.0 && failure.property == open.1)
+        };
+        let settled: Vec<_> = OPEN.iter().filter(|open| !shows(open)).collect();
+        assert!(settled.is_empty(), "take what is settled out of `OPEN`: {settled:?}");
+    }
+}

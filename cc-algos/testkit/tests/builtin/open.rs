@@ -1,0 +1,102 @@
+//! Findings about built-in algorithms that are not settled.
+//!
+//! Some are mistakes of a law, some differences that a law has from its source on purpose or by it, some may be the property's.
+//! Each entry says what the shortest history looks like; `TESTKIT_CASES=4096 cargo test -p cwndtunnel-testkit --test builtin`
+//! shows it once its line is taken out. The list may only become shorter: whatever breaks besides fails the test, and so does
+//! an entry that nothing bears out any more.
+
+use testkit::Property;
+
+/// The algorithm, the property that it breaks, and what is known of it.
+pub(crate) const OPEN: &[(&str, Property, &str)] = &[
+    (
+        "annulus",
+        Property::Monotone,
+        "bbr inside: one packet more with a loss than without, in the startup after a timeout",
+    ),
+    ("annulus", Property::Limited, "bbr inside: see there"),
+    ("annulus", Property::Idle, "bbr inside: see there"),
+    (
+        "bbr",
+        Property::Monotone,
+        "one or two packets more with a loss than without, in the startup after a timeout: the path with a loss skips the cap of a full pipe",
+    ),
+    ("bbr", Property::Limited, "after a timeout the window grows past three flights although the application limits"),
+    (
+        "bbr",
+        Property::Pace,
+        "a probe of the RTT cuts the window and leaves the rate: as the source does; the property should know",
+    ),
+    (
+        "bbr",
+        Property::Idle,
+        "a restart ends a probe of the RTT and gives the window back: as the source does; the property should know",
+    ),
+    (
+        "bbr",
+        Property::Yields,
+        "by two BDP of a base RTT that holds the queue: as the source does at a bottleneck of a few packets",
+    ),
+    ("bbr3", Property::Monotone, "a loss below four packets lifts the window to four (MinPipeCwnd)"),
+    ("bbr3", Property::Limited, "a spurious loss restores the window, scaled to smaller packets after a change of MTU"),
+    (
+        "bbr3",
+        Property::Recovers,
+        "marks echoed as losses keep inflight_longterm at the floor on a slow link with few ACKs",
+    ),
+    ("bbr3", Property::Idle, "a restart ends a probe of the RTT and gives the window back: as the draft does"),
+    ("bbr3", Property::Yields, "by the base RTT after a longer delay"),
+    ("copa", Property::Batching, "the velocity doubles by round trips, which a batch cuts elsewhere"),
+    ("copa", Property::Monotone, "in competitive mode a loss changes delta in place of a larger step"),
+    ("copa", Property::Yields, "one packet a round trip of seconds: the queue never empties, and delta grows"),
+    ("dcqcn", Property::Limited, "the window is rate x smoothed RTT and moves with the RTT"),
+    ("dcqcn", Property::Idle, "the window is rate x smoothed RTT and moves with the RTT"),
+    ("dcqcn", Property::Yields, "one CNP in 50 us at most, and packets of a megabyte"),
+    ("fastflow", Property::Batching, "an ACK of many packets counts as one in the fast increase"),
+    ("fastflow", Property::Monotone, "the first loss ends the start, and quick adapt takes more than was in use"),
+    ("gemini", Property::Batching, "slow start ends with the first batch above the threshold"),
+    ("gemini", Property::Recovers, "ACKs that are held back look like queue in the wide area"),
+    ("gemini", Property::OncePerWindow, "losses, marks and delay keep their own epochs"),
+    ("gemini", Property::Yields, "h x BDP of growth a round trip at two packets of BDP"),
+    ("hpcc", Property::Recovers, "after forged telemetry"),
+    ("hpcc", Property::Idle, "starts at line rate in its first full flight, which may come after idleness"),
+    ("hpcc", Property::Yields, "packets of one byte: additive growth of a packet's share"),
+    ("ledbat++", Property::Batching, "the end of slow start falls into a batch"),
+    ("ledbat++", Property::Monotone, "a loss ends a slowdown early"),
+    (
+        "ledbat++",
+        Property::Recovers,
+        "a longer route stands for a queue until the base delay is forgotten, after ten minutes",
+    ),
+    ("nscc", Property::Batching, "quick adapt judges by batches"),
+    ("nscc", Property::Monotone, "a loss ends the start, which doubles by round trips, a packet late"),
+    ("nscc", Property::Idle, "fast increase in the first round trip after idleness"),
+    (
+        "nscc",
+        Property::Yields,
+        "large packets made small: the window in bytes outlives them; and quick adapt needs losses",
+    ),
+    ("poseidon", Property::Monotone, "a loss of the first flight sets the rate at which it would have started anyway"),
+    ("poseidon", Property::Limited, "falls to line rate x base RTT while the application limits"),
+    ("poseidon", Property::Idle, "starts at line rate in its first full flight, which may come after idleness"),
+    ("powertcp", Property::Recovers, "after forged telemetry"),
+    ("powertcp", Property::Idle, "starts at line rate in its first full flight, which may come after idleness"),
+    ("powertcp", Property::Yields, "packets of one byte: additive growth of a packet's share"),
+    ("prague", Property::Monotone, "a mark at the smallest window ends slow start, whose rate factor is another"),
+    ("swift", Property::Batching, "a cut in the middle of a batch"),
+    (
+        "theta-powertcp",
+        Property::Monotone,
+        "the loss takes the place of a larger cut by delay, at windows below a packet",
+    ),
+    ("theta-powertcp", Property::Recovers, "a base RTT measured by packets of one byte"),
+    ("theta-powertcp", Property::Idle, "starts at line rate in its first full flight, which may come after idleness"),
+    ("theta-powertcp", Property::Yields, "packets of 38 bytes: additive growth of a packet's share"),
+    ("timely", Property::Monotone, "a forged delay of zero makes the base RTT a nanosecond"),
+    ("timely", Property::Limited, "falls to line rate x base RTT while the application limits"),
+    ("timely", Property::Recovers, "a base RTT measured by smaller packets"),
+    ("timely", Property::Idle, "starts at line rate in its first full flight, which may come after idleness"),
+    ("timely", Property::Yields, "a window of t_high x rate, which only its rate holds"),
+    ("vegas", Property::Batching, "one decision a round trip, which a batch cuts elsewhere"),
+    ("vegas", Property::Recovers, "a base RTT measured by smaller packets, or without delayed ACKs"),
+];
