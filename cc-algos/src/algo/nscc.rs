@@ -417,7 +417,7 @@ pub(super) fn algorithm() -> Algorithm {
             .min_window(1.0)
             .reductions(Reductions::Unbounded)
             .utilisation(0.9)
-            .fairness(0.8),
+            .fairness(0.6),
     )
     .with_param(
         Param::new("target", Value::Number(default.target), "queueing delay aimed at, base RTTs").within(0.01, 100.0),
