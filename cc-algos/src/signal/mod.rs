@@ -39,9 +39,10 @@ pub enum Signal {
         /// New largest packet, bytes, all headers of ours included.
         mtu: u64,
     },
-    /// Sending resumes after nothing was in flight for a while (RFC 9002, section 7.8; RFC 5681, section 4.1).
+    /// Sending resumes after nothing was in flight for a while, and neither window nor pacer was the reason (RFC 9002,
+    /// section 7.8; RFC 5681, section 4.1).
     Restart {
-        /// How long nothing was in flight.
+        /// How long nothing was in flight, less the time that window or pacer asked for.
         idle: Span,
     },
 }

@@ -142,9 +142,16 @@ impl<C: Content> Path<C> {
                 if in_flight.saturating_add(pacer.burst_bytes()) >= window {
                     self.limits.mark(Limit::Window, next);
                 }
+                self.hold_until(until);
                 Gate::Blocked { limit: Limit::Pacing, until }
             }
         }
+    }
+
+    /// There is something to send that may not leave before `until`: as long as that lasts, the path is not idle, although
+    /// nothing may be in flight. RFC 9002, section 7.8, has a sender that its own pacing holds back not count as limited.
+    fn hold_until(&mut self, until: Option<Timestamp>) {
+        self.idle_since = self.idle_since.map(|since| until.map_or(since, |until| since.max(until)));
     }
 
     /// The window does not hold the packet. If it is smaller than the packet, one leaves each RTT x packet / window.
@@ -157,6 +164,7 @@ impl<C: Content> Path<C> {
                 return Gate::Open;
             }
             until = Some(due);
+            self.hold_until(until);
         }
         self.limits.mark(Limit::Window, self.ledger.next_number());
         Gate::Blocked { limit: Limit::Window, until }

@@ -273,6 +273,23 @@ fn sending_after_idleness_restarts_once_and_tells_for_how_long() {
     assert_eq!(probe.signals(), [Signal::Restart { idle: Span::from_secs(5) }]);
 }
 
+/// A packet leaves each 20 round trips, far more than a probe timeout: it is the window that is in use all the time.
+#[test]
+fn packets_spaced_by_more_than_a_probe_timeout_are_not_idleness() {
+    let mut paced_by_controller = Probe::with_window(10);
+    paced_by_controller.rate = Some(Rate::from_bps(u64::from(MTU) * 8 / 2));
+    let fraction = Probe::with_window_bytes(u64::from(MTU) / 20);
+    for (config, probe) in [(paced(ONE_WAY.saturating_mul(2)), paced_by_controller), (plain(), fraction)] {
+        let mut channel = Channel::new(config, &probe, ONE_WAY);
+        for _ in 0..2_000 {
+            channel.fill(1);
+            channel.run_until(channel.now + Span::from_millis(10));
+        }
+        assert!((5..20).contains(&channel.departures.len()), "{}", channel.departures.len());
+        assert_eq!(probe.signals(), []);
+    }
+}
+
 #[test]
 fn every_packet_costs_its_size_in_long_run_pacing() {
     for rate in [Rate::from_kbps(10), Rate::from_mbps(12), Rate::from_gbps(800)] {
