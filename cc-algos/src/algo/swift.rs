@@ -8,7 +8,7 @@
 //! delay <= target    w += ai acked / w                       (w >= 1)      w += ai acked        (w < 1)
 //! delay >  target    w *= max(1 - beta (delay - target) / delay, 1 - max_mdf)                   once a round trip
 //! loss               w *= 1 - max_mdf                                                           once a round trip
-//! `retransmit_limit` timeouts in a row, or persistent congestion: w = min_window
+//! `retransmit_limit` timeouts in a row   w = min_window;     persistent congestion: w = 1
 //! ```
 //!
 //! Below one packet the engine paces: a packet each RTT / w. The specification is the primary source here; the paper's
@@ -38,6 +38,7 @@
 //! | "once per RTT" | `now - marker >= rtt` | the packet was sent after the last cut; the same for its own RTT |
 //! | acknowledged packets | counted | bytes / MTU: splitting acknowledgements gains nothing |
 //! | loss | each retransmission | losses the engine declares; a lone timeout says nothing yet (RFC 9002, section 6.2) |
+//! | persistent congestion (RFC 9002, section 7.6) | | one packet: trimmed packets count as lost, and they tell that the path lives |
 //! | growth | always | not while application or receiver hold the sender back |
 //! | second window for the receiver's NIC (`ncwnd`), PLB | yes | no: no such signal; balancers are the engine's |
 //! | marks | | asks for none; those that come count as losses |
@@ -219,8 +220,11 @@ impl Controller for Swift {
         let step = self.window.begin(feedback, flight);
         let gives_up = matches!(feedback.cause, Cause::Timeout { consecutive }
             if u64::from(consecutive) >= self.params.retransmit_limit);
-        if gives_up || feedback.persistent_congestion.is_some() {
+        if gives_up {
             self.window.collapse(self.window.min(), feedback, flight);
+        }
+        // Persistent congestion without that many timeouts leaves the one packet of `fabric`.
+        if gives_up || feedback.persistent_congestion.is_some() {
             return;
         }
         if step == Step::Reduced {
