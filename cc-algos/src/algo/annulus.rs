@@ -18,7 +18,7 @@
 //!
 //! | parameter | unit | default | origin |
 //! |---|---|---|---|
-//! | `end_to_end` | a controller | `bbr` | the abstract: BBR for the wide area, DCTCP or DCQCN inside |
+//! | `end_to_end` | a controller | `dctcp` | the abstract: DCTCP or DCQCN inside, BBR for the wide area. A flow does not know where it ends, and DCTCP is the one of them that keeps a switch's queue short |
 //! | `w` | weight of the queue's growth | 2 | htsim; QCN |
 //! | `gd` (G_d) | share a step of q | 1/128 | QCN: 63 steps cut about a half, htsim's largest cut |
 //! | `threshold` | stages of fast recovery | 5 | htsim |
@@ -54,7 +54,7 @@ use crate::units::{Rate, Span, Timestamp, round_to_u64};
 const MAX_FEEDBACK: f64 = 63.0;
 
 /// Names of the controllers that the end-to-end loop may be; the first is the default.
-const END_TO_END: &[&str] = &["bbr", "cubic", "dctcp", "newreno", "dcqcn"];
+const END_TO_END: &[&str] = &["dctcp", "bbr", "cubic", "newreno", "dcqcn"];
 
 /// Parameters of the near-source loop.
 #[derive(Clone, Debug, PartialEq)]
