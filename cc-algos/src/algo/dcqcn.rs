@@ -8,7 +8,8 @@
 //!                                      fast recovery, increase, hyper increase: see `reaction_point`
 //! ```
 //!
-//! A flow starts at the rate of its link. Switches should mark between 5 kB and 200 kB with at most 1 % at 40 Gb/s (the
+//! A flow starts at the rate of its link, with no window, for links that pause (PFC): where many start at once and links
+//! do not pause, what the first notifications come too late for is lost. Switches should mark between 5 kB and 200 kB with at most 1 % at 40 Gb/s (the
 //! paper's deployment).
 //!
 //! Read: the reaction points of `alibaba-edu/High-Precision-Congestion-Control` (`rdma-hw.cc`: Mellanox' variant) and of
