@@ -15,6 +15,9 @@
 //! bounds     one packet to max = 1.5 BDP
 //! ```
 //!
+//! The fairness promised is low: a flow that starts into a queue takes it for the base RTT, and its larger target for a
+//! larger share. With an oracle's base RTT shares are nearly even.
+//!
 //! | parameter | unit | default | origin |
 //! |---|---|---|---|
 //! | `target` | queueing delay, base RTTs | 0.75 | uet-htsim with trimming; 1 without |
