@@ -27,7 +27,7 @@
 //!
 //! Read at the source: the abstract, the authors' sender `genericCC` (`markoviancc.cc`, `rtt-window.cc`), mvfst's
 //! `Copa.cpp`, which quotes the paper on the velocity, and a summary of sections 2 and 3. The paper's full text was not at
-//! hand.
+//! hand: the mode switch's tenth and its round trips are from memory.
 //!
 //! ## Differences from the reference
 //!

@@ -27,7 +27,7 @@
 //! | `initial_window`, `min_window` | packets | 2, 2 | draft, section 4.1 and 4.4 |
 //! | `slowdowns` | switch | on | draft, section 4.4; off shows what they are for |
 //!
-//! The draft's own text (version 01, unchanged in the parts used here) was at hand only in the passages that
+//! The draft's own text (version 01 as quoted; whether later versions, up to 06, changed these parts was not checked) was at hand only in the passages that
 //! implementations quote: an ns-3 model and a uTP library, which agree but where noted below.
 //!
 //! ## Differences from the reference

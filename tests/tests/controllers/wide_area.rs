@@ -100,7 +100,7 @@ fn dual_queue(mbps: u64, propagation: Span) -> LinkSpec {
     }
 }
 
-/// Copa, section 2.2 and figure 1: the queue swings between empty and 2.5 / delta packets a flow, 5 packets each.
+/// Copa, section 2.2 and figure 1 (by memory): the queue swings between empty and 2.5 / delta packets a flow, 5 packets each.
 #[test]
 fn copa_flows_share_a_link_evenly_with_a_few_packets_of_queue() {
     let measured = Shared::new(&["copa"; 4], link(48, 4.0), 40.0).one_after_another(2.0).run();
