@@ -15,6 +15,7 @@
 //! * [`invariant`]: what must hold at each call;
 //! * [`property`]: the properties, and how to check one on one script;
 //! * [`recorder`]: the calls of a controller in any world, kept to be replayed;
+//! * [`regressions`]: scripts that broke a property once, to be played first;
 //! * [`closed_loop`]: promises, on the simulator's networks;
 //! * `strategy` and `suite`: histories at random and the tests, behind the feature `proptest`, which is on by default.
 #![forbid(unsafe_code)]
@@ -27,6 +28,7 @@ pub mod network;
 pub mod observe;
 pub mod property;
 pub mod recorder;
+pub mod regressions;
 pub mod script;
 #[cfg(feature = "proptest")]
 pub mod strategy;

@@ -26,10 +26,18 @@ impl Subject {
         name: impl Into<String>,
         build: impl Fn(&Setup) -> C + Send + Sync + 'static,
     ) -> Self {
+        Self::boxed(name, move |setup| Box::new(build(setup)))
+    }
+
+    /// The same, of controllers whose type is known only when they are built.
+    pub fn boxed(
+        name: impl Into<String>,
+        build: impl Fn(&Setup) -> Box<dyn Controller> + Send + Sync + 'static,
+    ) -> Self {
         Self {
             name: name.into(),
             declaration: Declaration::new(Family::default()),
-            build: Arc::new(move |setup| Box::new(build(setup))),
+            build: Arc::new(build),
             build_receiver: Arc::new(|rule| Box::new(rule)),
         }
     }

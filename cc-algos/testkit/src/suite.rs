@@ -4,6 +4,7 @@ use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunne
 
 use crate::failure::Failure;
 use crate::property::Property;
+use crate::regressions::Regressions;
 use crate::script::Script;
 use crate::strategy;
 use crate::subject::Subject;
@@ -48,17 +49,23 @@ pub fn search(subject: &Subject, property: Property, cases: u32) -> Result<(), B
     }
 }
 
-/// What a test of [`controller_suite!`](crate::controller_suite) does.
+/// What a test of [`controller_suite!`](crate::controller_suite) does: it plays the [regressions](Regressions) of the crate in
+/// `crate_folder`, then looks for others, and keeps what it finds there.
 ///
 /// # Panics
 ///
 /// With the whole story, if the property does not hold.
-pub fn test(subject: &Subject, property: Property) {
+pub fn test(subject: &Subject, property: Property, crate_folder: &str) {
     if let Ok(text) = std::env::var("TESTKIT_REPLAY") {
         return replay(property, &text, subject);
     }
-    if let Err(failure) = search(subject, property, cases().div_ceil(property.weight())) {
-        panic!("{failure}");
+    let regressions = Regressions::of(crate_folder, subject.name());
+    let known = regressions.scripts(property).iter().try_for_each(|script| property.check(subject, script));
+    if let Err(failure) = known.and_then(|()| search(subject, property, cases().div_ceil(property.weight()))) {
+        match regressions.keep(&failure) {
+            Ok(()) => panic!("{failure}\n  kept in:  {}", regressions.path().display()),
+            Err(error) => panic!("{failure}\n  not kept in {}: {error}", regressions.path().display()),
+        }
     }
 }
 
@@ -153,7 +160,7 @@ macro_rules! __suite_tests {
         $(
             #[test]
             fn $test() {
-                $crate::suite::test(&subject(), $crate::Property::$property);
+                $crate::suite::test(&subject(), $crate::Property::$property, env!("CARGO_MANIFEST_DIR"));
             }
         )*
     };

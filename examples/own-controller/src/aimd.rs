@@ -1,33 +1,46 @@
 //! Additive increase, multiplicative decrease: one packet more each round trip, `decrease` times the window at congestion, at most
-//! once a round trip.
+//! once for all packets of a window.
 
-use cc_algos::{Controller, ControllerState, Feedback, Flight, Handover, Limit, Setup, Timestamp};
+use cc_algos::{Controller, ControllerState, Feedback, Flight, Handover, PacketRecord, Setup, Signal, Timestamp};
 
-/// The controller: a window and when it last fell.
+/// The controller: a window, and which packets it has answered for.
 #[derive(Clone, Debug)]
 pub(crate) struct Aimd {
     window: f64,
     decrease: f64,
-    /// Packets sent before this time met the congestion that the window has already answered.
-    answered: Timestamp,
+    /// Packets with smaller numbers met the congestion that the window has already answered.
+    answered_below: u64,
 }
 
 impl Aimd {
     pub(crate) fn new(decrease: f64, setup: &Setup) -> Self {
-        Self { window: 10.0 * setup.mtu as f64, decrease, answered: setup.now }
+        Self { window: 10.0 * setup.mtu as f64, decrease, answered_below: 0 }
     }
 }
 
 impl Controller for Aimd {
     fn on_feedback(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
         let mtu = flight.mtu as f64;
-        let newest = feedback.lost.iter().chain(feedback.acked).map(|packet| packet.sent_at).max();
-        let congested = !feedback.newly_lost.is_zero() || !feedback.newly_marked.is_zero();
-        if congested && newest.is_some_and(|sent_at| sent_at >= self.answered) {
+        let is_new = |packet: &PacketRecord| packet.packet_number >= self.answered_below;
+        // Losses are known packet by packet; marks may only be counted, and are then taken for the newest packet's.
+        let lost = feedback.lost.iter().chain(feedback.recovered_packets).any(is_new);
+        let marked = !feedback.newly_marked.is_zero() && feedback.acked.last().is_some_and(is_new);
+        if lost || marked {
             self.window = (self.window * self.decrease).max(2.0 * mtu);
-            self.answered = feedback.now;
-        } else if !congested && flight.limit == Limit::Window {
-            self.window += mtu * feedback.newly_acked.bytes as f64 / self.window;
+            self.answered_below = flight.next_packet_number;
+        } else if flight.limit.allows_growth() {
+            let acked: u64 =
+                feedback.acked.iter().filter(|packet| is_new(packet)).map(|packet| u64::from(packet.bytes)).sum();
+            self.window += mtu * acked as f64 / self.window;
+        }
+        if feedback.persistent_congestion.is_some() {
+            self.window = 2.0 * mtu;
+        }
+    }
+
+    fn on_signal(&mut self, _now: Timestamp, signal: &Signal, _flight: &Flight<'_>) {
+        if let Signal::MtuChange { mtu } = signal {
+            self.window = self.window.max(2.0 * *mtu as f64);
         }
     }
 
