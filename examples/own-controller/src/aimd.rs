@@ -1,7 +1,7 @@
 //! Additive increase, multiplicative decrease: one packet more each round trip, `decrease` times the window at congestion, at most
 //! once for all packets of a window.
 
-use cc_algos::{Controller, ControllerState, Feedback, Flight, Handover, PacketRecord, Setup, Signal, Timestamp};
+use cc_algos::{Controller, ControllerState, Ecn, Feedback, Flight, Handover, PacketRecord, Setup, Signal, Timestamp};
 
 /// The controller: a window, and which packets it has answered for.
 #[derive(Clone, Debug)]
@@ -23,8 +23,9 @@ impl Controller for Aimd {
         let mtu = flight.mtu as f64;
         let is_new = |packet: &PacketRecord| packet.packet_number >= self.answered_below;
         // Losses are known packet by packet; marks may only be counted, and are then taken for the newest packet's.
+        let echoed = feedback.acked.iter().rfind(|packet| packet.arrived_as == Some(Ecn::Ce)).or(feedback.acked.last());
         let lost = feedback.lost.iter().chain(feedback.recovered_packets).any(is_new);
-        let marked = !feedback.newly_marked.is_zero() && feedback.acked.last().is_some_and(is_new);
+        let marked = !feedback.newly_marked.is_zero() && echoed.is_some_and(is_new);
         if lost || marked {
             self.window = (self.window * self.decrease).max(2.0 * mtu);
             self.answered_below = flight.next_packet_number;
