@@ -12,7 +12,8 @@
 //!
 //! Without PFC this law loses packets: it starts at line rate, nothing but the rate holds it, and a switch whose buffer is
 //! less than `t_high` - T of its link never lets the RTT reach `t_high`. Several flows of one host queue at its own port.
-//! A steep gradient leaves `min_rate`, from which `delta` takes hundreds of round trips back. All of this is the paper's.
+//! A steep gradient leaves `min_rate`, from which `delta` takes hundreds of round trips back.
+//! The bound of the window, the start and the thresholds in units of T are partly ours; the table says which.
 //!
 //! Law and constants were checked against TIMELY in the HPCC authors' simulator (`rdma-hw.cc`, `UpdateRateTimely`, and
 //! `run.py`); the form of algorithm 1 below `t_low`, and alpha, are second-hand: that simulator's and `rocev2-timely.cc` of

@@ -10,13 +10,6 @@ use testkit::Property;
 /// The algorithm, the property that it breaks, and what is known of it.
 pub(crate) const OPEN: &[(&str, Property, &str)] = &[
     (
-        "annulus",
-        Property::Monotone,
-        "bbr inside: one packet more with a loss than without, in the startup after a timeout",
-    ),
-    ("annulus", Property::Limited, "bbr inside: see there"),
-    ("annulus", Property::Idle, "bbr inside: see there"),
-    (
         "bbr",
         Property::Monotone,
         "one or two packets more with a loss than without, in the startup after a timeout: the path with a loss skips the cap of a full pipe",
@@ -58,7 +51,6 @@ pub(crate) const OPEN: &[(&str, Property, &str)] = &[
     ("gemini", Property::Recovers, "ACKs that are held back look like queue in the wide area"),
     ("gemini", Property::OncePerWindow, "losses, marks and delay keep their own epochs"),
     ("gemini", Property::Yields, "h x BDP of growth a round trip at two packets of BDP"),
-    ("hpcc", Property::Recovers, "after forged telemetry"),
     ("hpcc", Property::Idle, "starts at line rate in its first full flight, which may come after idleness"),
     ("hpcc", Property::Yields, "packets of one byte: additive growth of a packet's share"),
     ("ledbat++", Property::Batching, "the end of slow start falls into a batch"),
@@ -79,7 +71,6 @@ pub(crate) const OPEN: &[(&str, Property, &str)] = &[
     ("poseidon", Property::Monotone, "a loss of the first flight sets the rate at which it would have started anyway"),
     ("poseidon", Property::Limited, "falls to line rate x base RTT while the application limits"),
     ("poseidon", Property::Idle, "starts at line rate in its first full flight, which may come after idleness"),
-    ("powertcp", Property::Recovers, "after forged telemetry"),
     ("powertcp", Property::Idle, "starts at line rate in its first full flight, which may come after idleness"),
     ("powertcp", Property::Yields, "packets of one byte: additive growth of a packet's share"),
     ("prague", Property::Monotone, "a mark at the smallest window ends slow start, whose rate factor is another"),
@@ -89,12 +80,10 @@ pub(crate) const OPEN: &[(&str, Property, &str)] = &[
         Property::Monotone,
         "the loss takes the place of a larger cut by delay, at windows below a packet",
     ),
-    ("theta-powertcp", Property::Recovers, "a base RTT measured by packets of one byte"),
     ("theta-powertcp", Property::Idle, "starts at line rate in its first full flight, which may come after idleness"),
     ("theta-powertcp", Property::Yields, "packets of 38 bytes: additive growth of a packet's share"),
     ("timely", Property::Monotone, "a forged delay of zero makes the base RTT a nanosecond"),
     ("timely", Property::Limited, "falls to line rate x base RTT while the application limits"),
-    ("timely", Property::Recovers, "a base RTT measured by smaller packets"),
     ("timely", Property::Idle, "starts at line rate in its first full flight, which may come after idleness"),
     ("timely", Property::Yields, "a window of t_high x rate, which only its rate holds"),
     ("vegas", Property::Batching, "one decision a round trip, which a batch cuts elsewhere"),
