@@ -7,7 +7,7 @@
 //! # fn main() {}
 //! ```
 //!
-//! makes a module of tests, one for each [`Property`]. The histories come from a small deterministic [network](network) that
+//! makes a module of tests, one for each [`Property`]. The histories come from a small deterministic [`network`] that
 //! drives the engine which ships, `transport::flow`: there is no second sender that could differ from it.
 //!
 //! * [`script`]: a history as one line of text;
