@@ -368,12 +368,7 @@ impl Controller for Copa {
     }
 
     fn handover(&self) -> Handover {
-        Handover {
-            window: Some(self.window.bytes()),
-            ssthresh: self.window.ssthresh(),
-            min_rtt: self.min_rtt.get(),
-            bandwidth: None,
-        }
+        self.window.handover(self.min_rtt.get())
     }
 }
 

@@ -306,12 +306,7 @@ impl Controller for LedbatPlusPlus {
     }
 
     fn handover(&self) -> Handover {
-        Handover {
-            window: Some(self.window.bytes()),
-            ssthresh: self.window.ssthresh(),
-            min_rtt: self.base.get(),
-            bandwidth: None,
-        }
+        self.window.handover(self.base.get())
     }
 }
 

@@ -162,12 +162,7 @@ impl Controller for NewReno {
     }
 
     fn handover(&self) -> Handover {
-        Handover {
-            window: Some(self.window.bytes()),
-            ssthresh: self.window.ssthresh(),
-            min_rtt: self.min_rtt,
-            bandwidth: None,
-        }
+        self.window.handover(self.min_rtt)
     }
 }
 

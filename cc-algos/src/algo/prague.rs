@@ -345,12 +345,7 @@ impl Controller for Prague {
     }
 
     fn handover(&self) -> Handover {
-        Handover {
-            window: Some(self.window.bytes()),
-            ssthresh: self.window.ssthresh(),
-            min_rtt: self.min_rtt,
-            bandwidth: None,
-        }
+        self.window.handover(self.min_rtt)
     }
 }
 

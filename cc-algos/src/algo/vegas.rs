@@ -248,12 +248,7 @@ impl Controller for Vegas {
     }
 
     fn handover(&self) -> Handover {
-        Handover {
-            window: Some(self.window.bytes()),
-            ssthresh: self.window.ssthresh(),
-            min_rtt: self.base_rtt,
-            bandwidth: None,
-        }
+        self.window.handover(self.base_rtt)
     }
 }
 

@@ -11,7 +11,7 @@
 //! Both kinds of growth depend on the bytes acknowledged and not on how they are spread over acknowledgements: an ACK of
 //! ten packets means the same as ten ACKs of one.
 
-use crate::controller::{Flight, Setup};
+use crate::controller::{Flight, Handover, Setup};
 use crate::units::Span;
 
 /// Bytes of a packet by which RFC 9002, section 7.2, caps the initial window: 14 720 B / 10.
@@ -177,6 +177,11 @@ impl RenoWindow {
         let untouched = self.ssthresh.is_none() && self.window == self.initial();
         self.mtu = mtu.max(1);
         self.window = if untouched { self.initial() } else { self.window.max(self.min()) };
+    }
+
+    /// What another controller may start from: this window, and the smallest RTT that the law knows.
+    pub const fn handover(&self, min_rtt: Option<Span>) -> Handover {
+        Handover { window: Some(self.window), ssthresh: self.ssthresh(), min_rtt, bandwidth: None }
     }
 
     /// Sending resumes after `idle`: past a retransmission timeout the window is at most the initial one (RFC 5681, section
