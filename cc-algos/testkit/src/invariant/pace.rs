@@ -10,22 +10,25 @@ use crate::observe::{Invariant, Step, Violation};
 /// taken for bits or for bytes by mistake is off by eight.
 const MOST_WINDOWS: u64 = 8;
 
-/// Until anything speaks of congestion, the pacing rate sends no more than a few windows in the smallest round trip. Laws of
+/// Until anything speaks of congestion, the pacing rate sends no more than a few windows in the smallest round trip. The largest
+/// window so far counts: a probe of the round trip, as BBR's, cuts the window for a moment and leaves the rate. Laws of
 /// datacentres may start at the rate of the host's link.
 #[derive(Clone, Debug)]
 pub struct Pace {
     applies: bool,
+    largest_window: u64,
 }
 
 impl Pace {
     /// For one history.
     pub fn new(context: &Context<'_>) -> Self {
-        Self { applies: context.declaration.family == Family::WideArea }
+        Self { applies: context.declaration.family == Family::WideArea, largest_window: 0 }
     }
 }
 
 impl Invariant for Pace {
     fn after(&mut self, step: &Step<'_>) -> Result<(), Violation> {
+        self.largest_window = self.largest_window.max(step.after.window);
         let feedback = step.call.feedback();
         let is_plain = feedback.is_none_or(|feedback| !tells_of_congestion(feedback) && feedback.rtt.is_some());
         self.applies &= is_plain && step.call.signal().is_none();
@@ -35,9 +38,9 @@ impl Invariant for Pace {
             return Ok(());
         };
         let sends = rate.bytes_in(rtt);
-        let most = step.after.window.saturating_add(flight.mtu).saturating_mul(MOST_WINDOWS);
+        let most = self.largest_window.saturating_add(flight.mtu).saturating_mul(MOST_WINDOWS);
         Violation::unless(sends <= most, "a pacing rate that goes with the window", || {
-            format!("{rate} sends {sends} B in {rtt}, with a window of {} B", step.after.window)
+            format!("{rate} sends {sends} B in {rtt}, with a window of {} B at most", self.largest_window)
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Findings about built-in algorithms that are not settled.
 //!
 //! Some are mistakes of a law, some differences that a law has from its source on purpose or by it, some may be the property's.
-//! Each entry says what the shortest history looks like; `TESTKIT_CASES=4096 cargo test -p cwndtunnel-testkit --test builtin`
+//! Each entry says what its shortest history suggests, which was read and not traced further; `TESTKIT_CASES=4096 cargo test -p cwndtunnel-testkit --test builtin`
 //! shows it once its line is taken out. The list may only become shorter: whatever breaks besides fails the test, and so does
 //! an entry that nothing bears out any more.
 
@@ -15,11 +15,6 @@ pub(crate) const OPEN: &[(&str, Property, &str)] = &[
         "one or two packets more with a loss than without, in the startup after a timeout: the path with a loss skips the cap of a full pipe",
     ),
     ("bbr", Property::Limited, "after a timeout the window grows past three flights although the application limits"),
-    (
-        "bbr",
-        Property::Pace,
-        "a probe of the RTT cuts the window and leaves the rate: as the source does; the property should know",
-    ),
     (
         "bbr",
         Property::Idle,

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use cc_algos::signal::PathChange;
 use cc_algos::{
-    Controller, ControllerState, Declaration, Family, Feedback, Flight, Handover, Rate, Reductions, Setup, Signal,
+    Controller, ControllerState, Declaration, Family, Feedback, Flight, Handover, Law, Rate, Reductions, Setup, Signal,
     Span, Timestamp,
 };
 
@@ -14,7 +14,7 @@ use super::{Round, Stranger};
 use model::{Model, Samples};
 
 fn bbr_like() -> Declaration {
-    Declaration::new(Family::WideArea).min_window(4.0).reductions(Reductions::Unbounded)
+    Declaration::new(Family::WideArea).law(Law::Model).min_window(4.0).reductions(Reductions::Unbounded)
 }
 
 pub(super) fn all() -> Vec<Stranger> {
