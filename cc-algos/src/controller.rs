@@ -49,6 +49,12 @@ pub trait Controller: Debug + Send {
         None
     }
 
+    /// Whether the window doubles each round trip, as in slow start. Where the law sets no rate of its own, the engine then paces
+    /// at twice the window per RTT, which lets it double, and at 5/4 of it otherwise (RFC 9002, section 7.7, gives the latter).
+    fn in_slow_start(&self) -> bool {
+        false
+    }
+
     /// Bytes that may leave back to back; `None` lets the engine choose.
     fn send_quantum(&self) -> Option<u64> {
         None
@@ -90,6 +96,9 @@ impl Controller for Box<dyn Controller> {
     }
     fn pacing_rate(&self) -> Option<Rate> {
         (**self).pacing_rate()
+    }
+    fn in_slow_start(&self) -> bool {
+        (**self).in_slow_start()
     }
     fn send_quantum(&self) -> Option<u64> {
         (**self).send_quantum()

@@ -105,6 +105,9 @@ impl Controller for Watched {
     fn pacing_rate(&self) -> Option<Rate> {
         self.inner.pacing_rate()
     }
+    fn in_slow_start(&self) -> bool {
+        self.inner.in_slow_start()
+    }
     fn send_quantum(&self) -> Option<u64> {
         self.inner.send_quantum()
     }

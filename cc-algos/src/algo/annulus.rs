@@ -251,6 +251,10 @@ impl Controller for Annulus {
         self.end_to_end.ecn()
     }
 
+    fn in_slow_start(&self) -> bool {
+        self.binding().is_none() && self.end_to_end.in_slow_start()
+    }
+
     fn state(&self) -> ControllerState {
         let mut state = self.end_to_end.state();
         (state.window, state.pacing_rate) = (self.window(), self.pacing_rate());

@@ -200,11 +200,6 @@ impl Copa {
         })
     }
 
-    /// There is one slow start only; where it ended means nothing afterwards.
-    const fn in_slow_start(&self) -> bool {
-        self.window.ssthresh().is_none()
-    }
-
     fn delta(&self) -> f64 {
         match self.mode {
             Mode::Default => self.params.delta,
@@ -349,6 +344,11 @@ impl Controller for Copa {
 
     fn ecn(&self) -> Ecn {
         Ecn::NotEct
+    }
+
+    /// There is one slow start only; where it ended means nothing afterwards.
+    fn in_slow_start(&self) -> bool {
+        self.window.ssthresh().is_none()
     }
 
     fn state(&self) -> ControllerState {

@@ -251,6 +251,11 @@ impl Cubic {
         self.end_epoch();
     }
 
+    /// Whether HyStart++ has the first slow start grow slowly.
+    fn is_conservative(&self) -> bool {
+        self.window.ssthresh().is_none() && self.hystart.as_ref().is_some_and(HyStart::is_conservative)
+    }
+
     fn restart(&mut self) {
         self.window.restart();
         self.recovery.forget();
@@ -389,12 +394,15 @@ impl Controller for Cubic {
         if self.params.ecn { Ecn::Ect0 } else { Ecn::NotEct }
     }
 
+    fn in_slow_start(&self) -> bool {
+        !self.recovery.is_running() && self.window.in_slow_start() && !self.is_conservative()
+    }
+
     fn state(&self) -> ControllerState {
-        let conservative = self.hystart.as_ref().is_some_and(HyStart::is_conservative);
         let phase = if self.recovery.is_running() {
             "recovery"
         } else if self.window.in_slow_start() {
-            if conservative && self.window.ssthresh().is_none() { "conservative_slow_start" } else { "slow_start" }
+            if self.is_conservative() { "conservative_slow_start" } else { "slow_start" }
         } else {
             match self.region {
                 Region::RenoFriendly => "reno_friendly",

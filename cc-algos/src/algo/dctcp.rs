@@ -163,6 +163,10 @@ impl Controller for Dctcp {
         self.window.bytes()
     }
 
+    fn in_slow_start(&self) -> bool {
+        !self.recovery.is_running() && self.window.in_slow_start()
+    }
+
     fn state(&self) -> ControllerState {
         let phase = match (self.recovery.is_running(), self.window.in_slow_start()) {
             (true, _) => "recovery",

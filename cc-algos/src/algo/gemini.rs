@@ -207,8 +207,12 @@ impl Gemini {
         self.reduced_at = Some((feedback.now, next_packet));
     }
 
+    fn is_starting(&self) -> bool {
+        self.ssthresh.is_none_or(|ssthresh| self.window.exact() < ssthresh)
+    }
+
     fn grow(&mut self, acked: f64) {
-        if self.ssthresh.is_none_or(|ssthresh| self.window.exact() < ssthresh) {
+        if self.is_starting() {
             self.window.add(acked);
         } else {
             self.window.add(acked * (self.increase() / self.window.exact()).min(1.0));
@@ -262,9 +266,12 @@ impl Controller for Gemini {
         self.window.bytes()
     }
 
+    fn in_slow_start(&self) -> bool {
+        !self.wan_congested && self.is_starting()
+    }
+
     fn state(&self) -> ControllerState {
-        let starting = self.ssthresh.is_none_or(|ssthresh| self.window.exact() < ssthresh);
-        let phase = match (self.wan_congested, starting) {
+        let phase = match (self.wan_congested, self.is_starting()) {
             (true, _) => "wan_congested",
             (false, true) => "slow_start",
             (false, false) => "congestion_avoidance",

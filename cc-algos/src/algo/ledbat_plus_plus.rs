@@ -288,6 +288,10 @@ impl Controller for LedbatPlusPlus {
         self.window.bytes()
     }
 
+    fn in_slow_start(&self) -> bool {
+        matches!(self.phase, Phase::SlowStart | Phase::Ramp { .. })
+    }
+
     fn state(&self) -> ControllerState {
         let phase = match self.phase {
             Phase::SlowStart => "slow_start",

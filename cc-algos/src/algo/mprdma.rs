@@ -146,6 +146,10 @@ impl Controller for MpRdma {
         self.window.bytes()
     }
 
+    fn in_slow_start(&self) -> bool {
+        self.starting
+    }
+
     fn state(&self) -> ControllerState {
         ControllerState::new(self.window.bytes(), if self.starting { "slow_start" } else { "congestion_avoidance" })
     }

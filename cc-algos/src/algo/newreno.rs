@@ -148,6 +148,10 @@ impl Controller for NewReno {
         if self.params.ecn { Ecn::Ect0 } else { Ecn::NotEct }
     }
 
+    fn in_slow_start(&self) -> bool {
+        !self.recovery.is_running() && self.window.in_slow_start()
+    }
+
     fn state(&self) -> ControllerState {
         let phase = match (self.recovery.is_running(), self.window.in_slow_start()) {
             (true, _) => "recovery",

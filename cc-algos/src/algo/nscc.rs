@@ -386,6 +386,10 @@ impl Controller for Nscc {
         self.window.bytes()
     }
 
+    fn in_slow_start(&self) -> bool {
+        self.phase == Phase::Start
+    }
+
     fn state(&self) -> ControllerState {
         let phase = match self.phase {
             _ if self.adapt.is_ignoring() => "quick_adapt",

@@ -325,6 +325,10 @@ impl Controller for Prague {
         Ecn::Ect1
     }
 
+    fn in_slow_start(&self) -> bool {
+        !self.losses.is_running() && self.window.in_slow_start()
+    }
+
     fn state(&self) -> ControllerState {
         let phase = match (self.losses.is_running(), self.window.in_slow_start()) {
             (true, _) => "recovery",

@@ -232,6 +232,10 @@ impl Controller for Vegas {
         self.window.bytes()
     }
 
+    fn in_slow_start(&self) -> bool {
+        !self.recovery.is_running() && self.window.in_slow_start()
+    }
+
     fn state(&self) -> ControllerState {
         let phase = match (self.recovery.is_running(), self.window.in_slow_start()) {
             (true, _) => "recovery",

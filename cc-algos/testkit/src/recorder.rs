@@ -223,6 +223,10 @@ impl<C: Controller> Controller for Recorder<C> {
         self.controller.pacing_rate()
     }
 
+    fn in_slow_start(&self) -> bool {
+        self.controller.in_slow_start()
+    }
+
     fn send_quantum(&self) -> Option<u64> {
         self.controller.send_quantum()
     }

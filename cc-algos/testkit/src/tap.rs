@@ -110,6 +110,10 @@ impl Controller for Tap {
         self.lock().outputs.pacing_rate
     }
 
+    fn in_slow_start(&self) -> bool {
+        self.lock().controller.in_slow_start()
+    }
+
     fn send_quantum(&self) -> Option<u64> {
         self.lock().outputs.send_quantum
     }

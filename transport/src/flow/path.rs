@@ -91,7 +91,7 @@ pub(super) struct Path<C> {
 
 impl<C: Content> Path<C> {
     pub(super) fn new(id: PathId, config: &SenderConfig, controller: Box<dyn Controller>, now: Timestamp) -> Self {
-        let slow_start = in_slow_start(&*controller);
+        let slow_start = controller.in_slow_start();
         let mut path = Self {
             id,
             controller,
@@ -253,7 +253,7 @@ impl<C: Content> Path<C> {
         pacing: Pacing,
     ) -> Box<dyn Controller> {
         self.ledger.clear_tags();
-        self.slow_start = in_slow_start(&*controller);
+        self.slow_start = controller.in_slow_start();
         let former = core::mem::replace(&mut self.controller, controller);
         self.refresh_pacer(now, pacing);
         former
@@ -285,16 +285,16 @@ impl<C: Content> Path<C> {
         snapshot
     }
 
-    /// Whether a round ends with the acknowledgement of `newest`; the phase of the controller is then looked up again.
+    /// Whether a round ends with the acknowledgement of `newest`; whether the law is in slow start is then asked again.
     pub(super) fn end_round(&mut self, newest: u64) {
         if self.rounds.on_acked(newest, self.ledger.next_number()) {
-            self.slow_start = in_slow_start(&*self.controller);
+            self.slow_start = self.controller.in_slow_start();
         }
     }
 
     /// Losses or marks may have ended slow start.
     pub(super) fn on_congestion(&mut self) {
-        self.slow_start = in_slow_start(&*self.controller);
+        self.slow_start = self.controller.in_slow_start();
     }
 
     /// Brings the pacer in line with what the controller wants now.
@@ -383,9 +383,4 @@ impl<C: Content> Path<C> {
     pub(super) fn late_window(&self) -> Span {
         self.rtt.pto().saturating_mul(3)
     }
-}
-
-/// The one phase name with a meaning to the engine: laws in it double their window each round trip.
-fn in_slow_start(controller: &dyn Controller) -> bool {
-    controller.state().phase == "slow_start"
 }

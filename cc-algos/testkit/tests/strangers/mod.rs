@@ -135,6 +135,9 @@ macro_rules! rest_from_core {
         fn window(&self) -> u64 {
             self.core.window.bytes()
         }
+        fn in_slow_start(&self) -> bool {
+            self.core.window.in_slow_start()
+        }
         fn state(&self) -> cc_algos::ControllerState {
             self.core.state()
         }

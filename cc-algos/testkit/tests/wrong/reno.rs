@@ -289,6 +289,10 @@ impl Controller for WrongReno {
         self.rate
     }
 
+    fn in_slow_start(&self) -> bool {
+        self.window < self.ssthresh
+    }
+
     fn state(&self) -> ControllerState {
         ControllerState::new(
             self.shown,

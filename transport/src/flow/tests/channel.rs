@@ -56,7 +56,7 @@ struct Shared {
     told: Vec<Told>,
     signals: Vec<Signal>,
     siblings: Vec<PathSnapshot>,
-    phase: Option<&'static str>,
+    in_slow_start: Option<bool>,
     timer: Option<Timestamp>,
     timers_run: Vec<Timestamp>,
 }
@@ -65,7 +65,7 @@ struct Shared {
 #[derive(Clone, Debug)]
 pub(super) struct Probe {
     pub(super) rate: Option<Rate>,
-    pub(super) phase: &'static str,
+    pub(super) in_slow_start: bool,
     shared: Arc<Mutex<Shared>>,
 }
 
@@ -76,7 +76,7 @@ impl Probe {
 
     pub(super) fn with_window_bytes(window: u64) -> Self {
         let shared = Arc::new(Mutex::new(Shared { window, ..Shared::default() }));
-        Self { rate: None, phase: "fixed", shared }
+        Self { rate: None, in_slow_start: false, shared }
     }
 
     /// Everything told so far.
@@ -88,9 +88,9 @@ impl Probe {
         self.shared.lock().unwrap().signals.clone()
     }
 
-    /// Another phase from now on.
-    pub(super) fn set_phase(&self, phase: &'static str) {
-        self.shared.lock().unwrap().phase = Some(phase);
+    /// Enters or leaves slow start.
+    pub(super) fn set_slow_start(&self, in_slow_start: bool) {
+        self.shared.lock().unwrap().in_slow_start = Some(in_slow_start);
     }
 
     /// Sets the controller's own timer.
@@ -161,9 +161,12 @@ impl Controller for Probe {
         self.rate
     }
 
+    fn in_slow_start(&self) -> bool {
+        self.shared.lock().unwrap().in_slow_start.unwrap_or(self.in_slow_start)
+    }
+
     fn state(&self) -> ControllerState {
-        let phase = self.shared.lock().unwrap().phase.unwrap_or(self.phase);
-        ControllerState::new(self.window(), phase)
+        ControllerState::new(self.window(), "fixed")
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {

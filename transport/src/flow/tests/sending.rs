@@ -128,16 +128,16 @@ fn a_window_used_up_to_a_burst_is_in_use() {
     assert!(told[20..].iter().all(|told| told.limit == Limit::Window));
 }
 
-/// The phase is looked up at the end of a round, and at once if something got lost.
+/// Whether the law is in slow start is asked at the end of a round, and at once if something got lost.
 #[test]
 fn leaving_slow_start_lowers_the_derived_rate() {
     let mut probe = Probe::with_window(10);
-    probe.phase = "slow_start";
+    probe.in_slow_start = true;
     let mut channel = Channel::new(paced(Span::from_millis(100)), &probe, ONE_WAY);
     channel.burst(10, &[2]);
     let rate = |channel: &Channel| channel.sender.stats(PATH).pacing_rate.unwrap();
     channel.acknowledge_only(0);
-    probe.set_phase("congestion_avoidance");
+    probe.set_slow_start(false);
     channel.acknowledge_only(1);
     assert_eq!(rate(&channel), Rate::from_kbps(1_920), "in the middle of a round");
     channel.acknowledge_only(3);
@@ -146,7 +146,7 @@ fn leaving_slow_start_lowers_the_derived_rate() {
     channel.acknowledge_only(5);
     assert_eq!(channel.lost(), [2]);
     assert_eq!(rate(&channel), Rate::from_kbps(1_200));
-    probe.set_phase("slow_start");
+    probe.set_slow_start(true);
     channel.burst(1, &[]);
     (6..=9).for_each(|number| channel.acknowledge_only(number));
     assert!(rate(&channel) < Rate::from_kbps(1_920));
@@ -173,7 +173,7 @@ fn a_sender_slower_than_its_window_is_limited_by_the_pacer() {
 #[test]
 fn the_initial_flight_is_spaced_over_the_initial_rtt() {
     let mut probe = Probe::with_window(10);
-    probe.phase = "slow_start";
+    probe.in_slow_start = true;
     let mut channel = Channel::new(paced(Span::from_millis(40)), &probe, Span::from_millis(500));
     while channel.departures.len() < 10 {
         channel.fill(10);
@@ -188,11 +188,11 @@ fn the_initial_flight_is_spaced_over_the_initial_rtt() {
 #[test]
 fn the_derived_rate_is_five_quarters_of_window_per_rtt_and_twice_it_in_slow_start() {
     // 10 x 1 200 B per 100 ms = 960 kb/s.
-    for (phase, kbps) in [("congestion_avoidance", 1_200), ("slow_start", 1_920)] {
+    for (in_slow_start, kbps) in [(false, 1_200), (true, 1_920)] {
         let mut probe = Probe::with_window(10);
-        probe.phase = phase;
+        probe.in_slow_start = in_slow_start;
         let channel = Channel::new(paced(Span::from_millis(100)), &probe, ONE_WAY);
-        assert_eq!(channel.sender.stats(PATH).pacing_rate, Some(Rate::from_kbps(kbps)), "{phase}");
+        assert_eq!(channel.sender.stats(PATH).pacing_rate, Some(Rate::from_kbps(kbps)), "{in_slow_start}");
     }
 }
 
