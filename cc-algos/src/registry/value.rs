@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::units::{Rate, Span};
+use crate::units::{Rate, Span, round_to_u64};
 
 /// A parameter: its type and default in one, its bounds and its meaning.
 #[derive(Clone, Debug)]
@@ -85,6 +85,14 @@ impl Choice {
         self.chosen
     }
 
+    /// The names that were not chosen.
+    pub fn others(self) -> impl Iterator<Item = Self> {
+        self.options
+            .iter()
+            .filter(move |option| **option != self.chosen)
+            .map(move |option| Self { chosen: option, ..self })
+    }
+
     fn choose(self, text: &str) -> Option<Self> {
         let chosen = self.options.iter().find(|option| **option == text)?;
         Some(Self { chosen, ..self })
@@ -106,6 +114,19 @@ impl Value {
                 _ => return None,
             }),
             Self::Choice(choice) => Self::Choice(choice.choose(text)?),
+        })
+    }
+
+    /// A value of the same type, `factor` times as large and rounded to what the type can hold; `None` of switches and choices.
+    pub fn scaled(self, factor: f64) -> Option<Self> {
+        let whole = |amount: u64| round_to_u64(amount as f64 * factor);
+        Some(match self {
+            Self::Number(number) => Self::Number(number * factor),
+            Self::Integer(number) => Self::Integer(whole(number)),
+            Self::Bytes(bytes) => Self::Bytes(whole(bytes)),
+            Self::Span(span) => Self::Span(Span::from_nanos(whole(span.as_nanos()))),
+            Self::Rate(rate) => Self::Rate(Rate::from_bps(whole(rate.as_bps()))),
+            Self::Switch(_) | Self::Choice(_) => return None,
         })
     }
 
@@ -168,5 +189,5 @@ fn parse_scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
     let (number, unit) = text.split_at(split);
     let scale = units.iter().find(|(name, _)| *name == unit)?.1;
     let scaled = number.parse::<f64>().ok()? * scale;
-    (scaled >= 0.0 && scaled < u64::MAX as f64).then(|| crate::units::round_to_u64(scaled))
+    (scaled >= 0.0 && scaled < u64::MAX as f64).then(|| round_to_u64(scaled))
 }

@@ -17,7 +17,8 @@
 //! * [`recorder`]: the calls of a controller in any world, kept to be replayed;
 //! * [`regressions`]: scripts that broke a property once, to be played first;
 //! * [`closed_loop`]: promises, on the simulator's networks;
-//! * `strategy` and `suite`: histories at random and the tests, behind the feature `proptest`, which is on by default.
+//! * `parameters`: whether each parameter of an algorithm makes a difference;
+//! * `strategy` and `suite`: histories at random and the tests; these three stand behind the feature `proptest`, which is on by default.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -26,6 +27,8 @@ pub mod failure;
 pub mod invariant;
 pub mod network;
 pub mod observe;
+#[cfg(feature = "proptest")]
+pub mod parameters;
 pub mod property;
 pub mod recorder;
 pub mod regressions;

@@ -9,8 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cc_algos::Registry;
 use cc_algos::registry::Algorithm;
 use open::OPEN;
+use testkit::parameters;
 use testkit::suite::{cases, search};
 use testkit::{Failure, Property, Subject};
+
+/// Histories on which a parameter must make a difference: most do on one of the first few.
+const PARAMETER_CASES: u32 = 2_048;
 
 /// Histories from which on a finding that does not show any more counts as settled.
 const ENOUGH: u32 = 4_096;
@@ -63,4 +67,37 @@ fn every_built_in_algorithm_keeps_every_property() {
         let settled: Vec<_> = OPEN.iter().filter(is_tried).filter(|open| !shows(open)).collect();
         assert!(settled.is_empty(), "take what is settled out of `OPEN`: {settled:?}");
     }
+}
+
+/// Parameters that need others to be set, as a specification under which they must make a difference, or that the receiver's
+/// half alone reads.
+const DEPENDENT: &[(&str, &str, Option<&str>)] = &[
+    ("annulus", "hyper_increase", Some("annulus?threshold=1&timer=1us&byte_counter=1kB")),
+    ("dcqcn", "cnp_interval", None),
+    ("dcqcn", "hyper_increase", Some("dcqcn?threshold=1&timer=1us&byte_counter=1kB")),
+    ("prague", "rtt_ref", Some("prague?transition=0")),
+    ("swift", "hops", Some("swift?per_hop=1us")),
+];
+
+/// Whoever sets a parameter expects to see it.
+#[test]
+fn every_parameter_of_a_built_in_algorithm_makes_a_difference() {
+    let registry = Registry::builtin();
+    let mut idle = Vec::new();
+    for subject in subjects() {
+        let name = subject.name();
+        for param in parameters::without_effect(&registry, name, PARAMETER_CASES).expect("a registered algorithm") {
+            let makes_none = match DEPENDENT.iter().find(|dependent| (dependent.0, dependent.1) == (name, param)) {
+                Some((.., None)) => false,
+                Some((.., Some(spec))) => parameters::without_effect(&registry, spec, PARAMETER_CASES)
+                    .expect("a registered algorithm")
+                    .contains(&param),
+                None => true,
+            };
+            if makes_none {
+                idle.push(format!("{name}?{param}"));
+            }
+        }
+    }
+    assert!(idle.is_empty(), "no output depends on {idle:#?}");
 }
