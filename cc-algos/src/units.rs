@@ -299,8 +299,9 @@ pub const fn mul_div(value: u64, numerator: u64, denominator: u64) -> u64 {
 
 /// Nearest integer to a real number of bytes or the like; negative and NaN give zero, too large gives `u64::MAX`.
 pub fn round_to_u64(value: f64) -> u64 {
-    // `as` saturates and maps NaN to zero, which is the contract here.
-    libm::round(value) as u64
+    // `as` truncates, saturates and maps NaN to zero. What it cuts off is exact: from 2^52 on there is none.
+    let whole = value as u64;
+    if value - whole as f64 >= 0.5 { whole.saturating_add(1) } else { whole }
 }
 
 const fn clamp_u128(value: u128) -> u64 {
@@ -356,6 +357,16 @@ mod tests {
         assert_eq!(Span::from_secs_f64(0.04), Span::from_millis(40));
         assert_eq!(mul_div(u64::MAX, 3, 3), u64::MAX);
         assert_eq!(mul_div(1, 1, 0), u64::MAX);
+    }
+
+    #[test]
+    fn real_numbers_go_to_the_nearest_integer_and_halves_away_from_zero() {
+        let around = |value: f64| [value.next_down(), value, value.next_up()];
+        let halves = [0.5, 1.5, 2.5, 1e6 + 0.5, 4_503_599_627_370_495.5].map(around);
+        let edges = [0.0, 1.0, 4_503_599_627_370_496.0, 9_007_199_254_740_993.0, 1.844_674_407_370_955e19].map(around);
+        for value in halves.into_iter().chain(edges).flatten().flat_map(|value| [value, -value]) {
+            assert_eq!(round_to_u64(value), libm::round(value) as u64, "{value}");
+        }
     }
 
     #[test]
