@@ -60,16 +60,21 @@ impl Recorded {
 
     /// Makes the call again.
     pub fn apply(&self, controller: &mut dyn Controller) -> PacketTag {
+        self.with(|call| call.apply(controller))
+    }
+
+    /// Shows the call, for those who make something else of it.
+    pub fn with<R>(&self, look: impl FnOnce(&Call<'_>) -> R) -> R {
         let mut flight: Flight<'_> = self.flight;
         flight.siblings = &self.siblings;
         match &self.call {
-            OwnedCall::Sent(sent) => Call::Sent(sent, &flight).apply(controller),
+            OwnedCall::Sent(sent) => look(&Call::Sent(sent, &flight)),
             OwnedCall::Feedback(owned) => {
                 let (feedback, slices) = &**owned;
-                Call::Feedback(&lend(feedback, slices), &flight).apply(controller)
+                look(&Call::Feedback(&lend(feedback, slices), &flight))
             }
-            OwnedCall::Signal(now, signal) => Call::Signal(*now, signal, &flight).apply(controller),
-            OwnedCall::Timer(now) => Call::Timer(*now, &flight).apply(controller),
+            OwnedCall::Signal(now, signal) => look(&Call::Signal(*now, signal, &flight)),
+            OwnedCall::Timer(now) => look(&Call::Timer(*now, &flight)),
         }
     }
 }
