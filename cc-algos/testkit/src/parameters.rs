@@ -42,6 +42,22 @@ pub fn without_effect(registry: &Registry, spec: &str, cases: u32) -> Result<Vec
     Ok(pending.into_iter().map(|pending| pending.name).collect())
 }
 
+/// Specifications of an algorithm with one switch or choice each set to something else than its default, such as
+/// `newreno?undo=on`: each is a law of its own.
+///
+/// # Errors
+///
+/// If the registry knows no such algorithm.
+pub fn switched(registry: &Registry, algorithm: &str) -> Result<Vec<String>, RegistryError> {
+    let declared = registry.find(algorithm)?.params();
+    let is_discrete = |param: &&Param| matches!(param.default(), Value::Switch(_) | Value::Choice(_));
+    let specs = |param: &Param| {
+        let name = param.name();
+        others(param).into_iter().map(move |value| format!("{algorithm}?{name}={value}")).collect::<Vec<_>>()
+    };
+    Ok(declared.iter().filter(is_discrete).flat_map(specs).collect())
+}
+
 /// A parameter that has made no difference so far.
 #[derive(Debug)]
 struct Pending {

@@ -16,6 +16,9 @@ use testkit::{Failure, Property, Subject};
 /// Histories on which a parameter must make a difference: most do on one of the first few.
 const PARAMETER_CASES: u32 = 2_048;
 
+/// Settings of switches get this part of the histories: most of the law is the same.
+const SWITCHED_SHARE: u32 = 8;
+
 /// Histories from which on a finding that does not show any more counts as settled.
 const ENOUGH: u32 = 4_096;
 
@@ -29,15 +32,15 @@ fn subjects() -> Vec<Subject> {
     }
 }
 
-/// What they break, over all properties.
-fn failures(subjects: &[Subject]) -> Vec<Failure> {
+/// What they break, over all properties, on so many histories each.
+fn failures(subjects: &[Subject], cases: u32) -> Vec<Failure> {
     let work: Vec<(&Subject, Property)> =
         Property::ALL.iter().flat_map(|property| subjects.iter().map(move |subject| (subject, *property))).collect();
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
     let labour = || {
         while let Some((subject, property)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if let Err(failure) = search(subject, *property, cases().div_ceil(property.weight())) {
+            if let Err(failure) = search(subject, *property, cases.div_ceil(property.weight())) {
                 failures.lock().expect("no search panics").push(*failure);
             }
         }
@@ -52,13 +55,32 @@ fn failures(subjects: &[Subject]) -> Vec<Failure> {
     failures
 }
 
+fn assert_none_but_open(failures: &[Failure]) {
+    let is_open = |failure: &&Failure| {
+        let algorithm = failure.subject.split('?').next();
+        OPEN.iter().any(|open| Some(open.0) == algorithm && open.1 == failure.property)
+    };
+    let new: Vec<String> = failures.iter().filter(|failure| !is_open(failure)).map(ToString::to_string).collect();
+    assert!(new.is_empty(), "{}", new.join("\n\n"));
+}
+
+/// What a switch turns on is a law of its own, and hardly anybody runs it.
+#[test]
+fn every_built_in_algorithm_keeps_every_property_with_each_switch_the_other_way() {
+    let registry = Registry::builtin();
+    let switched = |subject: &Subject| {
+        let specs = parameters::switched(&registry, subject.name()).unwrap_or_default();
+        specs.into_iter().map(|spec| Subject::registered(&registry, &spec).expect("a value that is allowed"))
+    };
+    let variants: Vec<Subject> = subjects().iter().flat_map(switched).collect();
+    assert_none_but_open(&failures(&variants, cases().div_ceil(SWITCHED_SHARE)));
+}
+
 #[test]
 fn every_built_in_algorithm_keeps_every_property() {
     let subjects = subjects();
-    let failures = failures(&subjects);
-    let is_open = |failure: &Failure| OPEN.iter().any(|open| open.0 == failure.subject && open.1 == failure.property);
-    let new: Vec<String> = failures.iter().filter(|failure| !is_open(failure)).map(ToString::to_string).collect();
-    assert!(new.is_empty(), "{}", new.join("\n\n"));
+    let failures = failures(&subjects, cases());
+    assert_none_but_open(&failures);
     if cases() >= ENOUGH {
         let shows = |open: &(&str, Property, &str)| {
             failures.iter().any(|failure| failure.subject == open.0 && failure.property == open.1)
