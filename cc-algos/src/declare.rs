@@ -141,6 +141,11 @@ pub struct Promises {
     pub most_share_against_cubic: Option<f64>,
     /// At this rate of independent losses one flow still uses half of the bottleneck.
     pub loss_tolerance: Option<f64>,
+    /// The response function at one independent loss in a thousand packets: packets delivered a round trip, within a fifth.
+    pub window_at_losses: Option<f64>,
+    /// The same at one loss in ten thousand and a round trip five times as long, where laws by time and laws by round trip
+    /// differ.
+    pub window_at_rare_losses: Option<f64>,
     /// After the bottleneck has lost three quarters of its rate, at most so many base RTTs pass until the sending rate is down
     /// to what it carries.
     pub reaction_to_drop_rtts: Option<u32>,
@@ -220,6 +225,10 @@ impl Declaration {
         promises.most_share_against_cubic: f64,
         /// With [`Promises::loss_tolerance`].
         promises.loss_tolerance: f64,
+        /// With [`Promises::window_at_losses`].
+        promises.window_at_losses: f64,
+        /// With [`Promises::window_at_rare_losses`].
+        promises.window_at_rare_losses: f64,
         /// With [`Promises::reaction_to_drop_rtts`].
         promises.reaction_to_drop_rtts: u32,
         /// With [`Promises::reaction_to_rise_rtts`].

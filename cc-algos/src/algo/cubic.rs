@@ -451,6 +451,9 @@ pub(super) fn algorithm() -> Algorithm {
             .convergence_rtts(300)
             .least_share_against_cubic(0.4)
             .most_share_against_cubic(0.6)
+            // RFC 9438, section 5.1: as Reno at the first, equation 6 at the second.
+            .window_at_losses(38.7)
+            .window_at_rare_losses(315.0)
             .reaction_to_rise_rtts(20),
     )
     .with_param(Param::new("beta", Value::Number(default.beta), "share of the window kept").within(0.01, 0.99))

@@ -183,6 +183,9 @@ pub(super) fn algorithm() -> Algorithm {
             .utilisation(0.95)
             .fairness(0.9)
             .convergence_rtts(400)
+            // sqrt(3 / 2p): Mathis et al., CCR 1997, with every packet acknowledged.
+            .window_at_losses(38.7)
+            .window_at_rare_losses(122.5)
             .reaction_to_rise_rtts(20),
     )
     .with_param(Param::new("beta", Value::Number(default.beta), "share of the window kept").within(0.01, 0.99))

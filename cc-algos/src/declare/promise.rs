@@ -23,19 +23,25 @@ pub enum Promise {
     MostShareAgainstCubic,
     /// [`Promises::loss_tolerance`].
     LossTolerance,
+    /// [`Promises::window_at_losses`].
+    WindowAtLosses,
+    /// [`Promises::window_at_rare_losses`].
+    WindowAtRareLosses,
     /// [`Promises::reaction_to_drop_rtts`].
     ReactionToDrop,
     /// [`Promises::reaction_to_rise_rtts`].
     ReactionToRise,
 }
 
-/// Which side of a bound keeps it.
+/// Where, seen from a bound, what keeps it lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The bound or more.
     AtLeast,
     /// The bound or less.
     AtMost,
+    /// Four fifths to five quarters of it.
+    About,
 }
 
 impl fmt::Display for Side {
@@ -43,13 +49,14 @@ impl fmt::Display for Side {
         f.write_str(match self {
             Self::AtLeast => "at least",
             Self::AtMost => "at most",
+            Self::About => "about",
         })
     }
 }
 
 impl Promise {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Utilisation,
         Self::QueueingDelay,
         Self::Fairness,
@@ -58,6 +65,8 @@ impl Promise {
         Self::LeastShareAgainstCubic,
         Self::MostShareAgainstCubic,
         Self::LossTolerance,
+        Self::WindowAtLosses,
+        Self::WindowAtRareLosses,
         Self::ReactionToDrop,
         Self::ReactionToRise,
     ];
@@ -73,6 +82,8 @@ impl Promise {
             Self::LeastShareAgainstCubic => "least share against cubic",
             Self::MostShareAgainstCubic => "most share against cubic",
             Self::LossTolerance => "loss tolerance",
+            Self::WindowAtLosses => "window at losses",
+            Self::WindowAtRareLosses => "window at rare losses",
             Self::ReactionToDrop => "reaction to a drop",
             Self::ReactionToRise => "reaction to a rise",
         }
@@ -82,6 +93,7 @@ impl Promise {
     pub const fn unit(self) -> &'static str {
         match self {
             Self::QueueingDelay | Self::Convergence | Self::ReactionToDrop | Self::ReactionToRise => "base RTTs",
+            Self::WindowAtLosses | Self::WindowAtRareLosses => "packets",
             _ => "",
         }
     }
@@ -97,6 +109,8 @@ impl Promise {
             Self::LeastShareAgainstCubic => promises.least_share_against_cubic,
             Self::MostShareAgainstCubic => promises.most_share_against_cubic,
             Self::LossTolerance => promises.loss_tolerance,
+            Self::WindowAtLosses => promises.window_at_losses,
+            Self::WindowAtRareLosses => promises.window_at_rare_losses,
             Self::ReactionToDrop => promises.reaction_to_drop_rtts.map(f64::from),
             Self::ReactionToRise => promises.reaction_to_rise_rtts.map(f64::from),
         }
@@ -109,7 +123,7 @@ impl Promise {
         Some(if self == Self::LossTolerance { 0.5 } else { promised })
     }
 
-    /// Which side of its threshold keeps it.
+    /// Where, seen from its threshold, what keeps it lies.
     pub const fn side(self) -> Side {
         match self {
             Self::Utilisation
@@ -122,6 +136,7 @@ impl Promise {
             | Self::MostShareAgainstCubic
             | Self::ReactionToDrop
             | Self::ReactionToRise => Side::AtMost,
+            Self::WindowAtLosses | Self::WindowAtRareLosses => Side::About,
         }
     }
 
@@ -130,6 +145,24 @@ impl Promise {
         match self.side() {
             Side::AtLeast => measured >= threshold,
             Side::AtMost => measured <= threshold,
+            Side::About => (0.8 * threshold..=1.25 * threshold).contains(&measured),
+        }
+    }
+
+    /// The less flattering of two measurements, held against `threshold`.
+    pub fn worse(self, threshold: f64, a: f64, b: f64) -> f64 {
+        let distance =
+            |measured: f64| if measured > 0.0 { libm::log(measured / threshold).abs() } else { f64::INFINITY };
+        match self.side() {
+            Side::AtLeast => a.min(b),
+            Side::AtMost => a.max(b),
+            Side::About => {
+                if distance(a) > distance(b) {
+                    a
+                } else {
+                    b
+                }
+            }
         }
     }
 }
@@ -168,6 +201,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_further_off_is_worse() {
+        let promise = Promise::WindowAtLosses;
+        assert_eq!([7.9, 8.0, 12.5, 12.6].map(|measured| promise.keeps(measured, 10.0)), [false, true, true, false]);
+        assert_eq!((promise.worse(10.0, 8.0, 11.0), promise.worse(10.0, 9.0, 20.0)), (8.0, 20.0));
+        assert_eq!(promise.worse(10.0, 0.0, 1_000.0), 0.0);
+        assert_eq!(Promise::Utilisation.worse(0.9, 0.5, 0.7), 0.5);
+        assert_eq!(Promise::QueueingDelay.worse(0.9, 0.5, 0.7), 0.7);
+    }
+
+    #[test]
     fn every_promise_has_a_builder_of_its_own() {
         let all = Declaration::new(Family::WideArea)
             .utilisation(1.0)
@@ -178,9 +221,11 @@ mod tests {
             .least_share_against_cubic(6.0)
             .most_share_against_cubic(7.0)
             .loss_tolerance(8.0)
-            .reaction_to_drop_rtts(9)
-            .reaction_to_rise_rtts(10);
+            .window_at_losses(9.0)
+            .window_at_rare_losses(10.0)
+            .reaction_to_drop_rtts(11)
+            .reaction_to_rise_rtts(12);
         let promised: Vec<_> = Promise::ALL.iter().filter_map(|promise| promise.promised(&all.promises)).collect();
-        assert_eq!(promised, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]);
+        assert_eq!(promised, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0]);
     }
 }

@@ -10,6 +10,8 @@
 //! | `convergence_rtts` | a second flow joins one that has settled | base RTTs until it delivers four fifths of half of the link, over twenty base RTTs |
 //! | `*_share_against_cubic` | with one `cubic` flow, drop-tail buffer of one BDP, no marks | its share of what both delivered once settled |
 //! | `loss_tolerance` | one flow, independent losses at the promised rate | share of the bottleneck once settled; half of it keeps the promise |
+//! | `window_at_losses` | one flow, one independent loss in 1 000 packets | packets delivered a base RTT |
+//! | `window_at_rare_losses` | the same, one loss in 10 000, five times the base RTT | the same, a round trip |
 //! | `reaction_to_drop_rtts` | the bottleneck falls to a quarter of its rate; buffer of four BDP | base RTTs until the backlog is down to three quarters of its peak |
 //! | `reaction_to_rise_rtts` | the bottleneck grows from a quarter to its full rate | base RTTs until four fifths of it are used, over four base RTTs |
 //!
@@ -85,11 +87,6 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The less flattering of two measurements.
-fn worse(promise: Promise, a: f64, b: f64) -> f64 {
-    if promise.keeps(a, b) { b } else { a }
-}
-
 /// Why a promise could not be measured: the habitat or the simulator is at fault, not the controller.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -120,7 +117,7 @@ pub fn check(contender: &Contender, seeds: &[u64]) -> Result<Vec<Finding>, Trial
         let mut worst: Option<f64> = None;
         for seed in seeds {
             let measured = measure(contender, promise, *seed)?;
-            worst = Some(worst.map_or(measured, |worst| worse(promise, worst, measured)));
+            worst = Some(worst.map_or(measured, |worst| promise.worse(promised, worst, measured)));
         }
         findings.extend(worst.map(|measured| Finding { promise, promised, measured }));
     }
@@ -139,6 +136,8 @@ pub fn measure(contender: &Contender, promise: Promise, seed: u64) -> Result<f64
     match promise {
         Promise::Utilisation => measuring.utilisation(0.0),
         Promise::LossTolerance => measuring.utilisation(contender.declaration.promises.loss_tolerance.unwrap_or(0.01)),
+        Promise::WindowAtLosses => measuring.window_at(1e-3, 1.0),
+        Promise::WindowAtRareLosses => measuring.window_at(1e-4, 5.0),
         Promise::QueueingDelay => measuring.queueing_delay(),
         Promise::Fairness => measuring.fairness(&[1.0; 4]),
         Promise::RttFairness => measuring.fairness(&[1.0, 4.0]),
@@ -162,6 +161,9 @@ const STAGGER_RTTS: f64 = 10.0;
 const SHARE_WINDOW_RTTS: f64 = 20.0;
 /// Base RTTs over which the use of new capacity is taken.
 const USE_WINDOW_RTTS: f64 = 4.0;
+/// Round trips of the flow between which its response to losses is taken: some dozens of losses.
+const RESPONSE_FROM_RTTS: f64 = 250.0;
+const RESPONSE_TO_RTTS: f64 = 4_250.0;
 /// Share of a fair share, or of new capacity, that counts as having it.
 const ENOUGH: f64 = 0.8;
 
@@ -189,6 +191,14 @@ impl<'a> Measuring<'a> {
 
     fn utilisation(&self, loss: f64) -> Result<f64, TrialError> {
         Ok(self.alone(self.trial(self.end()).losing(loss))?.utilisation(self.settled(), self.end()))
+    }
+
+    /// Packets that a flow whose base RTT is `stretch` times the habitat's delivers in a round trip, at this rate of losses.
+    fn window_at(&self, loss: f64, stretch: f64) -> Result<f64, TrialError> {
+        let (from, to) = (RESPONSE_FROM_RTTS * stretch, RESPONSE_TO_RTTS * stretch);
+        let trial = self.trial(to).losing(loss).flow(&self.contender.contestant, self.start(), stretch);
+        let bytes = trial.run()?.delivered(0, from, to) as f64;
+        Ok(bytes / self.habitat.mtu as f64 / (RESPONSE_TO_RTTS - RESPONSE_FROM_RTTS))
     }
 
     fn queueing_delay(&self) -> Result<f64, TrialError> {

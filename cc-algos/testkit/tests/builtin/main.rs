@@ -17,7 +17,7 @@ use testkit::{Failure, Property, Subject};
 const PARAMETER_CASES: u32 = 2_048;
 
 /// Settings of switches get this part of the histories: most of the law is the same.
-const SWITCHED_SHARE: u32 = 8;
+const SWITCHED_SHARE: u32 = 16;
 
 /// Histories from which on a finding that does not show any more counts as settled.
 const ENOUGH: u32 = 4_096;
@@ -55,10 +55,19 @@ fn failures(subjects: &[Subject], cases: u32) -> Vec<Failure> {
     failures
 }
 
+/// What laws behind a switch do on purpose, as their source says.
+const BY_SOURCE: &[(&str, Property, &str)] = &[
+    ("annulus?end_to_end=dcqcn", Property::Limited, "as `dcqcn` itself"),
+    ("annulus?end_to_end=dcqcn", Property::Yields, "as `dcqcn` itself"),
+    ("cubic?paced=off", Property::Batching, "RFC 9406, section 4.3: of one ACK, L = 8 packets count without pacing"),
+];
+
 fn assert_none_but_open(failures: &[Failure]) {
     let is_open = |failure: &&Failure| {
-        let algorithm = failure.subject.split('?').next();
-        OPEN.iter().any(|open| Some(open.0) == algorithm && open.1 == failure.property)
+        let (subject, property) = (failure.subject.as_str(), failure.property);
+        let algorithm = subject.split('?').next();
+        OPEN.iter().any(|open| Some(open.0) == algorithm && open.1 == property)
+            || BY_SOURCE.iter().any(|known| (known.0, known.1) == (subject, property))
     };
     let new: Vec<String> = failures.iter().filter(|failure| !is_open(failure)).map(ToString::to_string).collect();
     assert!(new.is_empty(), "{}", new.join("\n\n"));
