@@ -268,7 +268,9 @@ impl Copa {
         if below && !may_grow {
             return;
         }
-        self.velocity.value = self.velocity.value.min((delta * window / mtu).max(1.0));
+        if self.velocity.value > 1.0 {
+            self.velocity.value = self.velocity.value.min((delta * window / mtu).max(1.0));
+        }
         let step = self.velocity.value * mtu * (acked as f64 / window).min(1.0) / delta;
         self.window.shift(if below { step } else { -step });
     }

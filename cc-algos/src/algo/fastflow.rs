@@ -45,6 +45,7 @@
 //! | r = t | nothing happens | as above t |
 
 use super::InvalidParam;
+use super::decay::Decay;
 use super::fractional::FractionalWindow;
 use super::newreno::packets;
 use super::quick_adapt::QuickAdapt;
@@ -151,6 +152,7 @@ pub struct FastFlow {
     phase: Phase,
     /// Mean share of marked packets.
     marks: f64,
+    decay: Decay,
     /// Bytes acknowledged in a row that met an empty queue.
     empty_for: f64,
 }
@@ -181,6 +183,7 @@ impl FastFlow {
         }
         Ok(Self {
             phase: if given.is_none() && !resumed { Phase::Start } else { Phase::Cases },
+            decay: Decay::new(params.average),
             params,
             window,
             pipe,
@@ -201,9 +204,8 @@ impl FastFlow {
 
     /// The mean share after `marked` of `packets` packets.
     fn average(&mut self, marked: u64, packets: u64) {
-        let share = marked as f64 / packets.max(1) as f64;
-        let kept = 1.0 - self.params.average;
-        let kept = if packets == 1 { kept } else { libm::pow(kept, packets as f64) };
+        let share = if packets > 1 { marked as f64 / packets as f64 } else { marked as f64 };
+        let kept = self.decay.after(packets);
         self.marks = kept * self.marks + (1.0 - kept) * share;
     }
 

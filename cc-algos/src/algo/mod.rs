@@ -31,7 +31,7 @@
 //! and the undoing of spurious ones), [`window`] (Reno's window), [`hystart`] (HyStart++), [`fabric`] (a window in
 //! fractions of a byte for laws of the datacentre), [`power`] (PowerTCP, however power is measured), [`fractional`]
 //! (a window that moves by fractions of a byte), [`reaction_point`] (the rate of QCN and DCQCN), [`quick_adapt`]
-//! (NSCC and FASTFLOW) and, of model-based laws,
+//! and [`decay`] (NSCC and FASTFLOW) and, of model-based laws,
 //! [`sample`] (what an acknowledgement says), [`pacing`] (at a bandwidth), [`probe_rtt`] and [`random`].
 
 pub mod annulus;
@@ -41,6 +41,7 @@ pub mod copa;
 pub mod cubic;
 pub mod dcqcn;
 pub mod dctcp;
+pub mod decay;
 pub mod fabric;
 pub mod fastflow;
 pub mod fixed_rate;

@@ -41,6 +41,7 @@
 //! | receiver's window penalty, SLEEK | part of it | none |
 
 use super::InvalidParam;
+use super::decay::Decay;
 use super::fractional::FractionalWindow;
 use super::newreno::packets;
 use super::quick_adapt::QuickAdapt;
@@ -167,6 +168,7 @@ pub struct Nscc {
     decreased_at: Option<Timestamp>,
     /// Mean queueing delay, ns.
     mean_delay: f64,
+    decay: Decay,
     /// Bytes acknowledged in a row that met an empty queue.
     empty_for: f64,
 }
@@ -189,6 +191,7 @@ impl Nscc {
         }
         Ok(Self {
             phase: if given.is_none() && !resumed { Phase::Start } else { Phase::Quadrants },
+            decay: Decay::new(params.average),
             params,
             window,
             pipe,
@@ -215,8 +218,7 @@ impl Nscc {
 
     /// `packets` were seen with the queueing delay `sample`.
     fn average(&mut self, sample: f64, packets: u64) {
-        let kept = 1.0 - self.params.average;
-        let kept = if packets == 1 { kept } else { libm::pow(kept, packets as f64) };
+        let kept = self.decay.after(packets);
         self.mean_delay = kept * self.mean_delay + (1.0 - kept) * sample;
     }
 

@@ -200,7 +200,7 @@ impl Swift {
     fn grow(&mut self, acked: f64) {
         let ai = self.params.ai;
         let window = self.window.packets();
-        let below_one = ((1.0 - window) / ai).clamp(0.0, acked);
+        let below_one = if window < 1.0 { ((1.0 - window) / ai).clamp(0.0, acked) } else { 0.0 };
         let (window, left) = (window + ai * below_one, acked - below_one);
         let grown = if left > 1.0 {
             libm::sqrt(window * window + 2.0 * ai * left)
