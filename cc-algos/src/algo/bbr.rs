@@ -31,10 +31,15 @@
 //! |---|---|---|
 //! | units | packets of one MSS, gains in 1/256 | bytes, gains in 1/1000 |
 //! | packets that the pacer holds | in flight already, so their share is taken off | not in flight before they leave |
+//! | samples that the receiver limited | are the network's | count as limited by the application do |
 //! | growth of `cwnd` | on every acknowledgement | not while application or receiver held the sender back (RFC 9002, 7.8) |
 //! | recovery | until what was in flight when it began is acknowledged, repairs included | until a round trip without losses, as in Chromium's QUIC |
 //! | retransmission time-out | TCP's | persistent congestion, or a timer that declares losses; the round trip follows once as much was delivered as was missing |
 //! | `extra_acked` | the largest of 5 to 10 rounds, in two slots | the largest of 10 rounds |
+//! | age of a smallest RTT | 10 s | and no less than ten round trips, for which the bandwidth is remembered too |
+//! | window saved before ProbeRTT | the larger of it and one of an earlier recovery | outside a recovery that window alone |
+//! | samples of ProbeRTT count as limited | until as much was delivered as was in flight | until that was delivered or lost |
+//! | a policer is found | its rate is the mean of two intervals, the pacing gain is 1 at once | no more than the bandwidth remembered then; a phase that drains goes on draining |
 //! | an RTT of a delayed ACK | does not replace a `min_rtt` that is too old | does: engines report ACK delays of any size |
 //! | ECN | ignores marks | asks for drops |
 //! | losses that coding restored | unknown | count as losses (RFC 9265, section 4) |
@@ -72,6 +77,9 @@ const FIRST_PHASES: u64 = 7;
 
 /// Rounds over which aggregation is remembered.
 const AGGREGATION_ROUNDS: u64 = 10;
+
+/// Round trips that a smallest RTT is believed at least; ours.
+const MIN_RTT_ROUNDS: u64 = 10;
 
 /// Parameters of [`Bbr`].
 #[derive(Clone, Debug, PartialEq)]

@@ -38,11 +38,17 @@
 //! |---|---|---|
 //! | CE marks | congestion, no response given | a marked byte counts as a lost one wherever losses are counted |
 //! | losses that coding restored | unknown | count as losses (RFC 9265, section 4) |
+//! | samples that the receiver limited | are the network's | count as limited by the application do |
 //! | growth of `cwnd` | on every acknowledgement | not while application or receiver held the sender back (RFC 9002, 7.8) |
 //! | losses of a probe before a packet already past 2 % | `InflightAtLoss` may fall below what preceded it, even below 0 | the packet's prefix is empty |
 //! | plateau: a round without a reliable rate | counts as one without growth | does not count |
 //! | `max_bw` filter | of Nichols, length 2 | the same over the running cycle and the one before, as its prose says |
-//! | ProbeRTT's mark of limited samples | at the sampler | kept by the law: the engine's mark is the application's alone |
+//! | a smallest RTT | is believed for 10 s, and measured anew after 5 s | the same, but for no less than 10 and 5 round trips: RTTs above a second change it |
+//! | a precautionary probe | ends once `C.inflight`, after the acknowledgement, reaches `inflight_longterm`, which the window never allows | once what was in flight before it leaves no room for a packet; Linux takes that volume, too |
+//! | a probe that losses ended | may drain and cruise with one acknowledgement | drains until the next one at least |
+//! | a probe is due before the last packets of the one before are acknowledged, as at RTTs above 2 s | begins, and `max_bw` is never forgotten | waits for them |
+//! | window saved before ProbeRTT | the larger of it and one of an earlier recovery, as its pseudocode is ordered | outside a recovery that window alone, as its prose says |
+//! | ProbeRTT's mark of limited samples | at the sampler | kept by the law: the engine's mark is the application's alone; it ends with the packets in flight, lost ones included |
 //! | idle restart | before any packet that leaves an empty flight | the same, but its pacing rate needs a pause longer than a probe timeout to take effect, when the engine announces it |
 //! | retransmission time-out | TCP's | persistent congestion, or a timer that declares losses; recovery ends once as much was delivered as was missing |
 //! | what undoing restores | as it was at the first loss of the newest round; after a probe that went too high, as it was after that | as it was when recovery began |
@@ -285,7 +291,7 @@ impl Controller for Bbr3 {
         if timed_out || matches!(verdict, Some(Verdict::Reduce(_))) {
             self.save_state(was_recovering);
         }
-        let congested = self.on_congestion(feedback, flight);
+        self.on_congestion(feedback, flight);
         if verdict == Some(Verdict::Undo) {
             self.undo_spurious(flight);
         }
@@ -296,8 +302,6 @@ impl Controller for Bbr3 {
                 self.restore_window();
             }
             self.update_control(flight, sample.newly_acked);
-        } else if congested {
-            self.update_control(flight, 0);
         }
         if timed_out {
             self.on_retransmission_timeout(feedback, flight);

@@ -11,6 +11,8 @@ pub struct AckSample {
     pub now: Timestamp,
     /// Bytes newly acknowledged, late ones included.
     pub newly_acked: u64,
+    /// Bytes in flight before it came.
+    pub prior_in_flight: u64,
     /// Delivery rate, where a reliable one could be measured.
     pub rate: Option<Rate>,
     /// Bytes delivered between the send and the acknowledgement of the newest packet.
@@ -32,6 +34,7 @@ impl AckSample {
         Some(Self {
             now: feedback.now,
             newly_acked: feedback.newly_acked.bytes.saturating_add(late),
+            prior_in_flight: feedback.prior_in_flight,
             rate: feedback.delivery.map(|sample| sample.rate).filter(|rate| *rate > Rate::ZERO),
             delivered: flight.delivered.saturating_sub(at_send.delivered),
             at_send,

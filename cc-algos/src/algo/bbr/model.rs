@@ -1,9 +1,9 @@
 //! Bandwidth, RTT and the states they lead to (`bbr_update_model`).
 
 use super::super::pacing::Gain;
-use super::super::probe_rtt::{Dip, DipStep};
+use super::super::probe_rtt::{Dip, DipStep, patience};
 use super::super::sample::AckSample;
-use super::{Ack, Bbr, FIRST_PHASES, MIN_PACKETS, PHASES, State};
+use super::{Ack, Bbr, FIRST_PHASES, MIN_PACKETS, MIN_RTT_ROUNDS, PHASES, State};
 use crate::controller::{Feedback, Flight};
 use crate::units::{Rate, Timestamp};
 
@@ -13,17 +13,14 @@ impl Bbr {
         self.policer.rate().or(self.max_bw.get()).unwrap_or_default()
     }
 
-    pub(super) const fn pacing_gain(&self) -> Gain {
+    pub(super) fn pacing_gain(&self) -> Gain {
         match self.state {
             State::Startup => self.gains.startup,
             State::Drain => self.gains.drain,
             State::ProbeRtt => Gain::ONE,
-            State::ProbeBw { .. } if self.policer.rate().is_some() => Gain::ONE,
-            State::ProbeBw { phase, .. } => match phase {
-                0 => self.gains.probe,
-                1 => self.gains.yields,
-                _ => Gain::ONE,
-            },
+            State::ProbeBw { phase: 0, .. } if self.policer.rate().is_none() => self.gains.probe,
+            State::ProbeBw { phase: 1, since } if !self.policer.is_kept_at(since) => self.gains.yields,
+            State::ProbeBw { .. } => Gain::ONE,
         }
     }
 
@@ -45,8 +42,8 @@ impl Bbr {
         let round_start = self.rounds.on_acked(sample.at_send.delivered, flight.delivered);
         let limited = self.own_limit.is_limited(&sample.at_send);
         let ack = Ack { sample, feedback, flight, round_start, limited };
-        self.look_for_policer(&ack);
         self.update_bw(&ack);
+        self.look_for_policer(&ack);
         self.update_aggregation(&ack);
         self.update_cycle_phase(&ack);
         self.check_full_pipe(&ack);
@@ -82,7 +79,7 @@ impl Bbr {
         let elapsed = ack.sample.now.saturating_since(since);
         let is_full_length = self.min_rtt.get().is_some_and(|min_rtt| elapsed > min_rtt);
         let gain = self.pacing_gain();
-        let in_flight = ack.feedback.prior_in_flight;
+        let in_flight = ack.sample.prior_in_flight;
         if gain > Gain::ONE {
             let target = self.inflight(self.bdp_of(self.max_bw.get().unwrap_or_default(), gain));
             let reached = in_flight.saturating_add(self.quantum()) >= target;
@@ -129,15 +126,16 @@ impl Bbr {
     /// `bbr_update_min_rtt`.
     fn update_min_rtt(&mut self, ack: &Ack<'_>) {
         let now = ack.sample.now;
-        let expired = self.min_rtt.is_older_than(self.params.min_rtt_window, now);
+        let window = patience(self.params.min_rtt_window, MIN_RTT_ROUNDS, ack.flight);
+        let expired = self.min_rtt.is_older_than(window, now);
         match ack.sample.rtt {
             Some(rtt) if expired => self.min_rtt.replace(now, rtt),
             Some(rtt) => self.min_rtt.take_smaller(now, rtt),
             None => {}
         }
         if expired && !self.idle_restart && self.state != State::ProbeRtt {
+            self.save_window();
             self.state = State::ProbeRtt;
-            self.prior_window = self.prior_window.max(self.window);
             self.dip = Dip::default();
         }
         if self.state == State::ProbeRtt {

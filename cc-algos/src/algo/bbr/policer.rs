@@ -52,17 +52,29 @@ pub(super) struct Policer {
     interval: Option<Interval>,
     /// The rate of the lossy interval before.
     candidate: Option<Rate>,
-    /// The rate in use, and for how many rounds.
-    kept: Option<(Rate, u64)>,
+    kept: Option<Kept>,
+}
+
+/// A policer's rate in use.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    rate: Rate,
+    since: Timestamp,
+    rounds: u64,
 }
 
 impl Policer {
     /// The rate to keep to.
     pub(super) const fn rate(&self) -> Option<Rate> {
         match self.kept {
-            Some((rate, _)) => Some(rate),
+            Some(kept) => Some(kept.rate),
             None => None,
         }
+    }
+
+    /// Whether a rate was in use already at a time.
+    pub(super) fn is_kept_at(&self, time: Timestamp) -> bool {
+        self.kept.is_some_and(|kept| kept.since <= time)
     }
 
     /// Nothing is known any more.
@@ -79,21 +91,23 @@ impl Policer {
 
     /// Another round at the policer's rate. True if it was the last.
     fn end_round(&mut self) -> bool {
-        let Some((_, rounds)) = &mut self.kept else { return false };
-        *rounds += 1;
-        *rounds >= KEPT_ROUNDS
+        let Some(kept) = &mut self.kept else { return false };
+        kept.rounds += 1;
+        kept.rounds >= KEPT_ROUNDS
     }
 
-    /// An interval ended that delivered at `rate` and lost enough.
-    fn conclude(&mut self, rate: Rate, begin: Interval) {
+    /// An interval ended that delivered at `rate` and lost enough, and another begins. No more than `most` is a policer's rate:
+    /// intervals reach back further than the bandwidth does, and losses should not bring back what was forgotten.
+    fn conclude(&mut self, rate: Rate, most: Rate, begin: Interval) {
         let is_same = |candidate: &Rate| {
             let apart = Rate::from_bps(candidate.as_bps().abs_diff(rate.as_bps()));
             apart <= candidate.mul_div(1, SAME_RATIO) || apart <= SAME_RATE
         };
         match self.candidate.filter(is_same) {
             Some(candidate) => {
-                let mean = candidate.as_bps().midpoint(rate.as_bps());
-                *self = Self { kept: Some((Rate::from_bps(mean), 0)), ..Self::default() };
+                let mean = Rate::from_bps(candidate.as_bps().midpoint(rate.as_bps()));
+                let kept = Kept { rate: mean.min(most), since: begin.began, rounds: 0 };
+                *self = Self { kept: Some(kept), ..Self::default() };
             }
             None => {
                 self.candidate = Some(rate);
@@ -134,13 +148,15 @@ impl Bbr {
             && lost
             && let Some(rate) = interval.rate(now, ack.flight)
         {
-            self.policer.conclude(rate, Interval::new(now, ack.flight));
+            let most = self.max_bw.get().unwrap_or(rate);
+            self.policer.conclude(rate, most, Interval::new(now, ack.flight));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::pacing::Gain;
     use super::*;
 
     fn interval() -> Interval {
@@ -153,9 +169,9 @@ mod tests {
             [(8_000, 9_000, true), (8_000, 9_001, false), (8_000, 7_000, true), (10, 14, true), (10, 15, false)];
         for (first, second, same) in cases {
             let mut policer = Policer::default();
-            policer.conclude(Rate::from_kbps(first), interval());
+            policer.conclude(Rate::from_kbps(first), Rate::MAX, interval());
             assert_eq!(policer.rate(), None, "one interval says nothing");
-            policer.conclude(Rate::from_kbps(second), interval());
+            policer.conclude(Rate::from_kbps(second), Rate::MAX, interval());
             let mean = Rate::from_bps(500 * (first + second));
             assert_eq!(policer.rate(), same.then_some(mean), "{first} and {second} kb/s");
         }
@@ -174,8 +190,30 @@ mod tests {
     }
 
     #[test]
+    fn a_policer_has_no_more_than_the_bandwidth_that_is_remembered() {
+        let mut policer = Policer::default();
+        (0..2).for_each(|_| policer.conclude(Rate::from_mbps(8), Rate::from_mbps(5), interval()));
+        assert_eq!(policer.rate(), Some(Rate::from_mbps(5)));
+    }
+
+    #[test]
+    fn a_phase_that_drains_goes_on_draining_when_a_policer_is_found() {
+        let at = |millis| Timestamp::ZERO + Span::from_millis(millis);
+        let setup = crate::Setup::new(Timestamp::ZERO, 1_000, 1);
+        let mut bbr = Bbr::new(crate::algo::BbrParams::default(), &setup).unwrap();
+        let kept = Kept { rate: Rate::from_mbps(8), since: at(10), rounds: 0 };
+        bbr.policer.kept = Some(kept);
+        for (phase, since, gain) in [(0, 5, Gain::ONE), (1, 5, bbr.gains.yields), (1, 10, Gain::ONE), (2, 5, Gain::ONE)]
+        {
+            bbr.state = State::ProbeBw { phase, since: at(since) };
+            assert_eq!(bbr.pacing_gain(), gain, "phase {phase} since {since} ms");
+        }
+    }
+
+    #[test]
     fn a_policer_is_given_up_after_48_rounds() {
-        let mut policer = Policer { kept: Some((Rate::from_mbps(8), 0)), ..Policer::default() };
+        let kept = Kept { rate: Rate::from_mbps(8), since: Timestamp::ZERO, rounds: 0 };
+        let mut policer = Policer { kept: Some(kept), ..Policer::default() };
         assert!((1..KEPT_ROUNDS).all(|_| !policer.end_round()));
         assert!(policer.end_round());
     }

@@ -119,6 +119,27 @@ fn the_rate_derives_from_the_first_rtt_sample() {
 }
 
 #[test]
+fn round_trips_of_seconds_leave_ten_between_two_probes_of_the_rtt() {
+    let mut flow = Driver::new(Bbr::new(BbrParams::default(), &setup()).unwrap());
+    flow.rtt = Span::from_secs(4);
+    let mut between = Vec::new();
+    let mut since = 0;
+    for _ in 0..100 {
+        flow.send(flow.packets().min(40));
+        flow.now += flow.rtt;
+        let packets = flow.in_flight.len();
+        flow.report(&vec![Fate::Acked; packets]);
+        since += 1;
+        if flow.controller.state().phase == "probe_rtt" {
+            between.push(core::mem::take(&mut since));
+        }
+    }
+    // The round trips of one probe follow upon each other.
+    between.retain(|rounds| *rounds > 1);
+    assert!(between.len() > 5 && between.iter().all(|rounds| *rounds > 10), "{between:?}");
+}
+
+#[test]
 fn silence_of_an_application_replaces_probe_rtt() {
     let mut flow = settled();
     flow.limit = Limit::Application;

@@ -105,8 +105,7 @@ impl Bbr3 {
 
     /// A recovery begins, while another runs or not: the draft's `SaveStateUponLoss`.
     pub(super) fn save_state(&mut self, was_recovering: bool) {
-        let is_whole = !was_recovering && self.state != State::ProbeRtt;
-        self.prior_window = if is_whole { self.window } else { self.prior_window.max(self.window) };
+        self.save_window(was_recovering);
         self.undo = Undo {
             state: None,
             bw_shortterm: self.model.bw_shortterm,
@@ -115,11 +114,11 @@ impl Bbr3 {
         };
     }
 
-    /// Answers the losses and marks of a batch, packet by packet. True if there were any.
-    pub(super) fn on_congestion(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) -> bool {
+    /// Answers the losses and marks of a batch, packet by packet.
+    pub(super) fn on_congestion(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
         let (lost, recovered) = (feedback.lost, feedback.recovered_packets);
         if lost.is_empty() && recovered.is_empty() && feedback.newly_marked.is_zero() {
-            return false;
+            return;
         }
         let mut lost_bytes = flight.lost.saturating_sub(feedback.newly_lost.bytes);
         for packet in lost {
@@ -132,7 +131,6 @@ impl Bbr3 {
             self.on_signalled(packet, u64::from(packet.bytes), feedback.now, flight);
         }
         self.on_marks(feedback, flight);
-        true
     }
 
     /// Marked packets one by one where the receiver echoes each, else all together, as if the newest bore them.

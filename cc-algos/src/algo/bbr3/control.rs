@@ -98,6 +98,12 @@ impl Bbr3 {
         initial_window(self.params.initial_window, self.mtu)
     }
 
+    /// The draft's `SaveCwnd`.
+    pub(super) fn save_window(&mut self, recovering: bool) {
+        let is_whole = !recovering && self.state != State::ProbeRtt;
+        self.prior_window = if is_whole { self.window } else { self.prior_window.max(self.window) };
+    }
+
     /// The draft's `RestoreCwnd`.
     pub(super) fn restore_window(&mut self) {
         self.window = self.window.max(self.prior_window);

@@ -20,7 +20,7 @@ const MOST_UP_ROUNDS: u32 = 30;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Previous {
     pub(super) too_high: bool,
-    precautionary: bool,
+    pub(super) precautionary: bool,
 }
 
 /// The state of bandwidth probing.
@@ -120,7 +120,7 @@ impl Bbr3 {
         let goes_down = self.state == State::Up && self.is_time_to_go_down(ack);
         match self.state {
             State::Down | State::Cruise if self.is_time_to_probe(ack.sample.now) => self.start_refill(ack.flight),
-            State::Down if self.is_time_to_cruise(ack.flight) => self.start_cruise(),
+            State::Down if self.is_time_to_cruise(ack) => self.start_cruise(),
             State::Refill if ack.round_start => self.start_up(ack),
             State::Up if goes_down => {
                 self.probe.previous.too_high = false;
@@ -185,6 +185,12 @@ impl Bbr3 {
         self.model.inflight_longterm.filter(|bound| ack.flight.limit == Limit::Window && self.window >= *bound)
     }
 
+    /// Whether as much was in flight as the long-term bound lets be, whole packets. What the acknowledgement took out of flight
+    /// was there before: a window that the bound holds would never reach it otherwise.
+    fn is_longterm_reached(&self, ack: &Ack<'_>) -> bool {
+        self.model.inflight_longterm.is_some_and(|bound| ack.sample.prior_in_flight.saturating_add(self.mtu) > bound)
+    }
+
     /// The draft's `RaiseInflightLongtermSlope`: the bound grows by 1, 2, 4, ... packets a round.
     pub(super) fn raise_growth(&mut self) {
         let increments = 1 << self.probe.up_rounds;
@@ -192,21 +198,27 @@ impl Bbr3 {
         self.probe.acked_per_increment = Some((self.window / increments).max(self.mtu));
     }
 
-    /// The draft's `IsTimeToProbeBW`.
+    /// The draft's `IsTimeToProbeBW`, once the last probe has told all: its end is what makes the filter of `max_bw` forget.
     fn is_time_to_probe(&self, now: Timestamp) -> bool {
-        let Probe { cycle_began, wait, rounds_since_up, .. } = self.probe;
-        now > cycle_began + wait || rounds_since_up >= (self.target_inflight() / self.mtu).min(MOST_RENO_ROUNDS)
+        let Probe { stopping, cycle_began, wait, rounds_since_up, .. } = self.probe;
+        let is_due =
+            now > cycle_began + wait || rounds_since_up >= (self.target_inflight() / self.mtu).min(MOST_RENO_ROUNDS);
+        is_due && !stopping
     }
 
-    /// The draft's `IsTimeToCruise`: there is headroom, and no queue.
-    fn is_time_to_cruise(&self, flight: &Flight<'_>) -> bool {
-        self.inflight_with_headroom().is_none_or(|bound| flight.bytes <= bound)
-            && flight.bytes <= self.inflight(self.model.max_bdp())
+    /// The draft's `IsTimeToCruise`: there is headroom, and no queue. A probe that losses ended drains for longer than the
+    /// acknowledgement that told of them: it would go on at a higher rate with them than without them.
+    fn is_time_to_cruise(&self, ack: &Ack<'_>) -> bool {
+        let in_flight = ack.flight.bytes;
+        let ended_by_losses = self.probe.previous.too_high && self.probe.cycle_began == ack.sample.now;
+        !ended_by_losses
+            && self.inflight_with_headroom().is_none_or(|bound| in_flight <= bound)
+            && in_flight <= self.inflight(self.model.max_bdp())
     }
 
     /// The draft's `IsTimeToGoDown`.
     fn is_time_to_go_down(&mut self, ack: &Ack<'_>) -> bool {
-        if self.probe.previous.too_high && self.model.inflight_longterm.is_some_and(|bound| ack.flight.bytes >= bound) {
+        if self.probe.previous.too_high && self.is_longterm_reached(ack) {
             self.probe.previous.precautionary = true;
             return true;
         }
