@@ -6,6 +6,7 @@ use cc_algos::signal::Signal;
 use cc_algos::units::Rate;
 
 use super::Context;
+use super::absence::tells_of_congestion;
 use crate::observe::{Invariant, Step, Violation};
 
 /// The first round trip after idleness.
@@ -18,7 +19,9 @@ struct Resumed {
 
 /// When sending resumes, the window is at most what it was; and in the round trip after that it grows by no more than twice
 /// what is acknowledged. Time that passed idle is no reason to grow. A model whose first flight comes only now may start at
-/// the rate of the host's link.
+/// the rate of the host's link; and one that held little in flight for a while, as to measure the base RTT, may take the
+/// silence for the rest of that while, and have the window back with which its phase began. What losses or marks had taken may
+/// come back with the end of the recovery.
 #[derive(Clone, Debug)]
 pub struct Idle {
     /// Rate at which a model may start.
@@ -28,6 +31,50 @@ pub struct Idle {
     /// Largest window in the round before and in this one: a model may come out of a short dip.
     former_window: u64,
     window: u64,
+    /// What a model may give back.
+    held: Held,
+}
+
+/// Windows that a model had before it held less in flight for a while.
+#[derive(Clone, Debug)]
+struct Held {
+    law: Law,
+    /// The phase that it is in, and the window before that.
+    phase: &'static str,
+    before_phase: u64,
+    /// The largest window before losses or marks, and the packet whose acknowledgement ends the recovery.
+    before_congestion: Option<(u64, u64)>,
+}
+
+impl Held {
+    /// What the model may have back with this step: the window before its phase, if that ends now, and the one before
+    /// congestion, as long as the recovery lasts.
+    fn note(&mut self, step: &Step<'_>) -> u64 {
+        if self.law != Law::Model {
+            return 0;
+        }
+        let congestion = self.before_congestion.map_or(0, |(window, _)| window);
+        self.note_congestion(step);
+        let phase = step.controller.state().phase;
+        if phase == self.phase {
+            return congestion;
+        }
+        self.phase = phase;
+        let before = core::mem::replace(&mut self.before_phase, step.before.window.max(congestion));
+        before.max(congestion)
+    }
+
+    fn note_congestion(&mut self, step: &Step<'_>) {
+        let Some(feedback) = step.call.feedback() else { return };
+        if tells_of_congestion(feedback) {
+            let former = self.before_congestion.map_or(0, |(window, _)| window);
+            self.before_congestion = Some((former.max(step.before.window), step.call.flight().next_packet_number));
+        } else if let (Some((_, until)), Some(newest)) = (self.before_congestion, feedback.acked.last())
+            && newest.packet_number >= until
+        {
+            self.before_congestion = None;
+        }
+    }
 }
 
 impl Idle {
@@ -41,6 +88,7 @@ impl Idle {
             rounds: RoundCounter::default(),
             former_window: 0,
             window: 0,
+            held: Held { law: declaration.bounds.law, phase: "", before_phase: 0, before_congestion: None },
         }
     }
 
@@ -59,11 +107,12 @@ impl Idle {
 impl Invariant for Idle {
     fn after(&mut self, step: &Step<'_>) -> Result<(), Violation> {
         self.note(step);
+        let held = self.held.note(step);
         let after = step.after.window;
         let flight = step.call.flight();
         match step.call.signal() {
             Some(Signal::Restart { .. }) => {
-                let window = self.window.max(self.former_window);
+                let window = self.window.max(self.former_window).max(held);
                 self.resumed = Some(Resumed { window, acked: 0, until_packet: flight.next_packet_number + 1 });
                 return Violation::unless(after <= window, "no larger window after idleness than before", || {
                     format!("{after} B, up from {window} B")
@@ -75,10 +124,11 @@ impl Invariant for Idle {
         let Some(resumed) = &mut self.resumed else { return Ok(()) };
         let Some(feedback) = step.call.feedback() else { return Ok(()) };
         resumed.acked = resumed.acked.saturating_add(feedback.newly_acked.bytes);
-        let most = resumed.window.saturating_add(resumed.acked.saturating_mul(2)).saturating_add(flight.mtu);
+        let begin = resumed.window.max(held);
+        let most = begin.saturating_add(resumed.acked.saturating_mul(2)).saturating_add(flight.mtu);
         let product = self.line_rate.zip(flight.smoothed_rtt).map_or(0, |(rate, rtt)| rate.bytes_in(rtt));
         let most = most.max(product);
-        let (window, acked) = (resumed.window, resumed.acked);
+        let (window, acked) = (begin, resumed.acked);
         let is_over = feedback.acked.last().is_some_and(|newest| newest.packet_number >= resumed.until_packet);
         if is_over || !feedback.spurious.is_empty() {
             self.resumed = None;

@@ -3,7 +3,7 @@
 use cc_algos::controller::{Cause, Controller};
 use cc_algos::declare::Law;
 use cc_algos::estimate::RoundCounter;
-use cc_algos::signal::Signal;
+use cc_algos::signal::{PathChange, Signal};
 
 use super::Context;
 use super::absence::{tells_of_congestion, without_limit};
@@ -56,7 +56,8 @@ impl Limited {
 impl Invariant for Limited {
     fn before(&mut self, call: &Call<'_>, controller: &dyn Controller) {
         self.note(call);
-        if let Some(Signal::PathChange { .. }) = call.signal() {
+        // The loss of ECN leaves the path what it was.
+        if let Some(Signal::PathChange { change: PathChange::Migrated | PathChange::Revived, .. }) = call.signal() {
             self.held = 0;
         }
         if self.law == Law::Model {

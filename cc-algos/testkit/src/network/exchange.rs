@@ -65,11 +65,17 @@ impl World {
             Until::Sent(number) => self.allowance == 0 || self.sender.next_packet_number(PATH) >= number,
             Until::Settled => {
                 let nothing_left = matches!(self.demand, Demand::Nothing | Demand::Packets(0)) || self.allowance == 0;
-                nothing_left && self.sender.stats(PATH).in_flight_packets == 0
+                nothing_left && (self.sender.stats(PATH).in_flight_packets == 0 || self.is_silent())
             }
             Until::Delivered(bytes) => self.allowance == 0 || self.delivered > bytes,
             Until::Timeouts(times) => self.sender.stats(PATH).pto_count >= times,
         }
+    }
+
+    /// Whether nothing is under way to the sender and nothing may be sent: its timers would run until the end of time.
+    fn is_silent(&self) -> bool {
+        let under_way = !self.data.is_empty() || !self.acks.is_empty() || self.receiver.next_timeout().is_some();
+        self.allowance == 0 && !under_way
     }
 
     fn next_event(&self) -> Option<Timestamp> {

@@ -24,6 +24,8 @@ pub(crate) fn more_loss_is_no_better(trial: &mut Trial<'_>) -> Result<(), Box<Fo
         rate: rate.min(Rate::from_gbps(800)),
         mtu: shape.mtu.min(9_000),
         buffer: PACKETS as u32,
+        // Marks where nobody needs them would be a congestion of their own.
+        mark_above: None,
         resume: None,
         ..shape.clone()
     };

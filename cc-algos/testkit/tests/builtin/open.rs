@@ -10,30 +10,10 @@ use testkit::Property;
 /// The algorithm, the property that it breaks, and what is known of it.
 pub(crate) const OPEN: &[(&str, Property, &str)] = &[
     (
-        "bbr",
-        Property::Monotone,
-        "one or two packets more with a loss than without, in the startup after a timeout: the path with a loss skips the cap of a full pipe",
-    ),
-    ("bbr", Property::Limited, "after a timeout the window grows past three flights although the application limits"),
-    (
-        "bbr",
-        Property::Idle,
-        "a restart ends a probe of the RTT and gives the window back: as the source does; the property should know",
-    ),
-    (
-        "bbr",
-        Property::Yields,
-        "by two BDP of a base RTT that holds the queue: as the source does at a bottleneck of a few packets",
-    ),
-    ("bbr3", Property::Monotone, "a loss below four packets lifts the window to four (MinPipeCwnd)"),
-    ("bbr3", Property::Limited, "a spurious loss restores the window, scaled to smaller packets after a change of MTU"),
-    (
         "bbr3",
-        Property::Recovers,
-        "marks echoed as losses keep inflight_longterm at the floor on a slow link with few ACKs",
+        Property::Yields,
+        "by marks alone: from a Startup that went too high it comes down with the second probe after, which takes seconds",
     ),
-    ("bbr3", Property::Idle, "a restart ends a probe of the RTT and gives the window back: as the draft does"),
-    ("bbr3", Property::Yields, "by the base RTT after a longer delay"),
     ("copa", Property::Batching, "the velocity doubles by round trips, which a batch cuts elsewhere"),
     ("copa", Property::Monotone, "in competitive mode a loss changes delta in place of a larger step"),
     ("copa", Property::Yields, "one packet a round trip of seconds: the queue never empties, and delta grows"),
