@@ -9,6 +9,8 @@ mod promise;
 
 pub use promise::{Promise, Side};
 
+use crate::units::Span;
+
 /// The networks that an algorithm is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[non_exhaustive]
@@ -111,11 +113,20 @@ pub struct Bounds {
     pub reductions: Reductions,
     /// Where window and rate come from.
     pub law: Law,
+    /// For how long the law takes the smallest RTT that it has seen for the path's, where that is longer than a minute: a route
+    /// that has become longer looks like a queue until then (RFC 6817, section 2.4.2: ten minutes).
+    pub rtt_memory: Option<Span>,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { min_window: 1e-3, max_window: None, reductions: Reductions::OncePerWindow, law: Law::Steps }
+        Self {
+            min_window: 1e-3,
+            max_window: None,
+            reductions: Reductions::OncePerWindow,
+            law: Law::Steps,
+            rtt_memory: None,
+        }
     }
 }
 
@@ -209,6 +220,8 @@ impl Declaration {
         bounds.reductions: Reductions,
         /// With [`Bounds::law`].
         bounds.law: Law,
+        /// With [`Bounds::rtt_memory`].
+        bounds.rtt_memory: Span,
         /// With [`Promises::utilisation`].
         promises.utilisation: f64,
         /// With [`Promises::queueing_delay`].

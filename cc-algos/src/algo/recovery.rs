@@ -129,6 +129,11 @@ impl Recovery {
         newest_marked(feedback).filter(is_new).map(|_| Congestion::Mark)
     }
 
+    /// Whether the window may grow on a packet: the last reduction does not cover it.
+    pub fn lets_grow(&self, packet: &PacketRecord) -> bool {
+        !self.no_growth_until.is_some_and(|until| until.is_after(packet))
+    }
+
     /// Bytes of a batch on which the window may grow: those of packets that the last reduction does not cover.
     pub fn acked_outside(&self, feedback: &Feedback<'_>) -> u64 {
         let acked = feedback.newly_acked.bytes;

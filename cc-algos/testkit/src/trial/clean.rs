@@ -64,7 +64,8 @@ pub(crate) fn recovers(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
             return Ok(());
         }
     }
-    if world.now().saturating_since(begin) < PATIENCE {
+    let patience = trial.subject.declaration().bounds.rtt_memory.map_or(PATIENCE, |memory| PATIENCE.max(memory));
+    if world.now().saturating_since(begin) < patience {
         // Too short a time to tell a stall from a long memory.
         return Ok(());
     }
