@@ -111,6 +111,19 @@ fn copa_flows_share_a_link_evenly_with_a_few_packets_of_queue() {
     assert!(jain(&measured.shares()) > 0.95, "{:?}", measured.shares());
 }
 
+/// Flows that start together, or a little apart, overshoot together: they come out of competing with each other again. With
+/// the paper's three round trips until the velocity doubles they do not: eight hold 110 ms of queue.
+#[test]
+fn copa_flows_that_start_together_do_not_go_on_competing_with_each_other() {
+    for (flows, gap, products) in [(4, 0.0, 4.0), (4, 0.5, 8.0), (8, 0.0, 4.0), (8, 0.5, 8.0)] {
+        let measured = Shared::new(&vec!["copa"; flows], link(48, products), 40.0).one_after_another(gap).run();
+        let queue = measured.mean_queue(Rate::from_mbps(48));
+        assert!(queue < 12.0, "{flows} flows {gap} s apart: {queue} ms");
+        assert!(measured.utilisation() > 0.95, "{flows} flows {gap} s apart: {}", measured.utilisation());
+        assert!(jain(&measured.shares()) > 0.95, "{flows} flows {gap} s apart: {:?}", measured.shares());
+    }
+}
+
 /// Copa, section 3: beside a flow that fills the buffer, default mode starves and competitive mode does not.
 #[test]
 fn copa_notices_cubic_and_competes_with_it() {

@@ -41,39 +41,41 @@ fn alone_it_keeps_about_one_by_delta_packets_in_the_queue_and_empties_it_in_each
         let controller = Copa::new(CopaParams { delta, ..CopaParams::default() }, &setup()).unwrap();
         let mut path = Bottleneck::new(controller, BASE, 100);
         path.run(Span::from_secs(10), |_| {});
-        let (mut sum, mut samples, mut least) = (0.0, 0.0, u64::MAX);
+        let (mut sum, mut samples, mut least, mut mistaken) = (0.0, 0.0, u64::MAX, 0.0);
         path.run(Span::from_secs(20), |path| {
             sum += path.queue() as f64;
             samples += 1.0;
             least = least.min(path.queue());
-            assert_eq!(path.flow.controller.state().phase, "default");
+            if path.flow.controller.state().phase != "default" {
+                mistaken += 1.0;
+            }
         });
         let mean = sum / samples * delta;
         assert!((0.7..1.9).contains(&mean), "delta {delta}: {mean} / delta packets");
+        // When RTT_min of ten seconds ago is forgotten, the queue may seem never to empty for a moment.
+        assert!(mistaken < 0.05 * samples, "delta {delta}: competes in {mistaken} of {samples}");
         assert!(least <= 1, "delta {delta}: never fewer than {least} packets");
     }
 }
 
 #[test]
-fn the_velocity_doubles_only_after_three_round_trips_in_one_direction() {
-    // A step is v / delta = 2 v packets a window.
-    let mut flow = avoiding(100, default_mode());
-    let mut windows = vec![flow.packets()];
-    for _ in 0..8 {
+fn the_velocity_doubles_from_the_second_round_trip_in_one_direction_or_a_later_one() {
+    // A step is v / delta = 2 v packets a window. The last packet of a flight finds a window that has grown since, hence a
+    // little less. A window ends with the first packet of the next flight.
+    for (steady_rounds, velocities) in [(2, [1_u64, 1, 2, 4, 8, 16]), (3, [1, 1, 1, 2, 4, 8])] {
+        let mut flow = avoiding(100, CopaParams { steady_rounds, ..default_mode() });
+        for velocity in velocities {
+            let before = flow.packets();
+            flow.rounds(1);
+            let step = flow.packets() - before;
+            assert!((2 * velocity - velocity.div_ceil(4)..=2 * velocity).contains(&step), "{velocity}: {step}");
+        }
+        // 30 ms of queue turn it: 2.5 packets would do. The velocity is 1 again at once.
+        flow.rtt = BASE + Span::from_millis(30);
+        let before = flow.packets();
         flow.rounds(1);
-        windows.push(flow.packets());
+        assert!(before - flow.packets() <= 2, "{before} {}", flow.packets());
     }
-    let steps: Vec<_> = windows.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    // The last packet of a flight finds a window that has grown since, hence a little less. A window ends with the first
-    // packet of the next flight.
-    assert!(steps[..3].iter().all(|step| (1..=2).contains(step)), "{steps:?}");
-    assert!((3..=4).contains(&steps[3]) && (6..=8).contains(&steps[4]), "{steps:?}");
-    assert!((12..=16).contains(&steps[5]), "{steps:?}");
-    // 30 ms of queue turn it: 2.5 packets would do. The velocity is 1 again at once.
-    flow.rtt = BASE + Span::from_millis(30);
-    let before = flow.packets();
-    flow.rounds(1);
-    assert!(before - flow.packets() <= 2, "{before} {}", flow.packets());
 }
 
 #[test]
@@ -200,9 +202,75 @@ fn a_new_path_is_measured_anew() {
 }
 
 #[test]
+fn losses_of_a_third_of_all_packets_take_three_tenths_of_the_window_in_any_mode() {
+    let lose = |every: usize| {
+        let mut flow = avoiding(40, default_mode());
+        flow.rounds(1);
+        let before = flow.controller.window();
+        flow.round(|place| if place % every == 0 { Fate::Lost } else { Fate::Acked });
+        flow.controller.window() as f64 / before as f64
+    };
+    assert!((0.69..0.75).contains(&lose(2)), "{}", lose(2));
+    assert!(lose(5) > 0.99, "{}", lose(5));
+}
+
+#[test]
+fn a_loss_changes_delta_from_the_next_acknowledgement_on() {
+    // Competing, with a large 1 / delta and too long a queue: the step down that comes with the loss is the one without it.
+    let step = |fates: &[Fate]| {
+        let mut flow = competing(40);
+        flow.rtt = BASE + Span::from_millis(400);
+        flow.rounds(2);
+        flow.fill();
+        flow.now += flow.rtt;
+        flow.report(fates);
+        flow.controller.window()
+    };
+    assert!(step(&[Fate::Lost, Fate::Acked]) <= step(&[Fate::Acked, Fate::Acked]));
+}
+
+#[test]
+fn a_smallest_rtt_is_remembered_for_twenty_round_trips_where_these_are_long() {
+    let mut flow = avoiding(4, default_mode());
+    flow.rtt = Span::from_secs(3);
+    flow.rounds(1);
+    flow.rtt = Span::from_secs(6);
+    flow.rounds(8);
+    assert_eq!(flow.controller.min_rtt.get(), Some(Span::from_secs(3)), "48 s later");
+    flow.rounds(4);
+    assert_eq!(flow.controller.min_rtt.get(), Some(Span::from_secs(6)));
+}
+
+#[test]
+fn a_batch_means_what_its_packets_mean_one_after_the_other() {
+    let run = |stretch| {
+        let mut path = avoiding(40, default_mode());
+        path.stretch = stretch;
+        path.rounds(1);
+        path.rtt = BASE + Span::from_millis(6);
+        path.rounds(6);
+        path.packets()
+    };
+    assert!(run(1).abs_diff(run(10)) <= 2, "{} {}", run(1), run(10));
+}
+
+#[test]
+fn an_unused_window_is_not_worn_down_by_steps_around_the_target() {
+    // 24 packets / 104 ms are the target at 1 / (2 x ...): the window of each batch swings around it.
+    let mut flow = avoiding(52, default_mode());
+    flow.rounds(1);
+    flow.rtt = BASE + Span::from_millis(4);
+    flow.limit = Limit::Application;
+    let before = flow.packets();
+    flow.stretch = 10;
+    flow.rounds(20);
+    assert!(before - flow.packets() <= 4, "{before} {}", flow.packets());
+}
+
+#[test]
 fn window_and_rate_over_time_are_as_recorded() {
     let mut path = Bottleneck::new(Copa::new(CopaParams::default(), &setup()).unwrap(), BASE, 50);
-    insta::assert_snapshot!(path.curve(Span::from_millis(200), 40), @"21@3360 73@11818 72@7993 68@7620 54@6726 30@4843 34@5460 40@6418 57@8807 55@7841 52@7729 53@8535 53@7898 51@8237 54@8402 51@7867 54@8613 51@7719 54@8567 51@7766 54@8522 51@7813 54@8476 52@7715 53@8598 52@7749 53@8563 52@7784 53@8527 52@7818 53@8325 53@8000 53@8376 53@7993 51@7975 54@8347 51@7928 54@8381 51@7893 54@8415");
+    insta::assert_snapshot!(path.curve(Span::from_millis(200), 40), @"21@3360 73@11818 72@7911 63@7210 26@4179 30@4869 37@6053 54@8734 52@7800 53@8509 52@7982 52@8473 53@8016 52@8272 53@8051 52@8296 54@8194 51@7922 54@8403 51@7868 54@8437 51@7708 54@8580 51@7744 54@8546 51@7780 54@8512 51@7815 53@8466 52@7717 53@8588 52@7762 53@8541 52@7808 53@8493 53@8001 52@8280 53@8047 52@8232 53@8093");
 }
 
 #[test]
@@ -211,6 +279,7 @@ fn impossible_parameters_are_refused_by_name() {
     let cases = [
         (CopaParams { delta: 0.0, ..default() }, "delta"),
         (CopaParams { delta: f64::NAN, ..default() }, "delta"),
+        (CopaParams { steady_rounds: 0, ..default() }, "steady_rounds"),
         (CopaParams { initial_window: 0, ..default() }, "initial_window"),
         (CopaParams { min_window: 0, ..default() }, "min_window"),
     ];
