@@ -21,7 +21,8 @@
 //! | `kept` | share kept on loss | 0.5 | Linux (`tcp_reno_ssthresh`) |
 //! | `initial_window`, `min_window` | packets | 10, 2 | RFC 9002, section 7.2; Linux' floor of 2 |
 //!
-//! The paper's text was not at hand; its law is taken from Linux' description of it and from what both have in common.
+//! The paper's text was not at hand; its law is taken from Linux' description of it and from what both have in common. Linux'
+//! file was read whole.
 //!
 //! ## Differences from the reference
 //!
@@ -32,23 +33,28 @@
 //! | slow start | every other round trip | every round trip | as the paper |
 //! | end of slow start | as soon as seen | at the end of any round | at the end of a round that stood still |
 //! | window after slow start | not said in the part known | actual x base + 1 | as Linux |
-//! | rounds with few samples | – | fewer than three grow like Reno | one suffices: the delay of ACKs is known and taken off |
+//! | rounds with fewer than three RTT samples | – | grow like Reno, by the ACK that ends them | grow as without a queue, a packet |
 //! | loss detection | finer time-outs, earlier retransmission | TCP's | the engine's |
-//! | after a reduction | – | measures again once recovery is over | from the first packet sent after it |
+//! | after a reduction | – | Reno until recovery is over, then measures again | measures again from the first packet sent after it |
 //! | after idleness | not considered | forgets the base RTT | the round starts anew, the base RTT stays |
 //! | limited by the application or the receiver | not considered | evaluates | the round is not evaluated |
+//! | CE marks | not considered | as losses | as losses |
+//! | an ACK that ends a round in its midst | – | belongs to the old one | its packets one after the other |
 //! | spurious losses | – | undone | stay |
 
 use super::InvalidParam;
 use super::newreno::packets;
 use super::recovery::{Recovery, Verdict};
 use super::window::{RenoWindow, Sizes};
-use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, Setup};
+use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, PacketRecord, Setup};
 use crate::declare::{Declaration, Family, Reductions};
 use crate::estimate::RoundCounter;
 use crate::registry::{Algorithm, Args, Param, Value};
 use crate::signal::{PathChange, Signal};
 use crate::units::{Span, Timestamp, mul_div, round_to_u64};
+
+/// RTTs in a round that are enough to judge it by (Linux).
+const ENOUGH_SAMPLES: u64 = 3;
 
 /// Parameters of [`Vegas`].
 #[derive(Clone, Debug, PartialEq)]
@@ -93,6 +99,15 @@ enum Turn {
     Measure,
 }
 
+impl Turn {
+    const fn other(self) -> Self {
+        match self {
+            Self::Grow => Self::Measure,
+            Self::Measure => Self::Grow,
+        }
+    }
+}
+
 /// Whether what is acknowledged was sent with the window that a round would judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Round {
@@ -110,8 +125,9 @@ pub struct Vegas {
     round: Round,
     turn: Turn,
     base_rtt: Option<Span>,
-    /// Smallest RTT of the running round.
+    /// Smallest RTT of the running round, and samples that it is the smallest of.
     round_rtt: Option<Span>,
+    samples: u64,
     /// Packets in queues, by the last round that was evaluated.
     diff: f64,
 }
@@ -133,6 +149,7 @@ impl Vegas {
             turn: Turn::Grow,
             base_rtt: None,
             round_rtt: None,
+            samples: 0,
             diff: 0.0,
             params,
         })
@@ -151,12 +168,30 @@ impl Vegas {
         // last sample, of the first packet sent within the round.
         let kept = self.round_rtt.filter(|_| !self.window.in_slow_start());
         self.round_rtt = Some(kept.map_or(rtt, |min| min.min(rtt)));
+        self.samples = self.samples.saturating_add(1);
+    }
+
+    /// A round may end in the midst of a batch.
+    fn on_packet(&mut self, packet: &PacketRecord, now: Timestamp, may_grow: bool) {
+        if may_grow && self.turn == Turn::Grow && self.window.in_slow_start() && self.recovery.lets_grow(packet) {
+            self.window.slow_start(u64::from(packet.bytes));
+        }
+        if self.rounds.on_acked(packet.sent_at.as_nanos(), now.as_nanos()) {
+            let judged = core::mem::replace(&mut self.round, Round::Judged) == Round::Judged;
+            if judged && may_grow {
+                self.evaluate();
+            }
+            (self.round_rtt, self.samples) = (None, 0);
+        }
     }
 
     /// The law: once per round trip.
-    fn evaluate(&mut self, base: Span, rtt: Span) {
+    fn evaluate(&mut self) {
+        let (Some(base), Some(rtt)) = (self.base_rtt, self.round_rtt) else { return };
         let mtu = self.window.mtu() as f64;
-        let queued = mul_div(self.window.bytes(), (rtt - base).as_nanos(), rtt.as_nanos().max(1));
+        // One or two samples may both be of acknowledgements that were held back, which is no queue.
+        let queueing = if self.samples < ENOUGH_SAMPLES { Span::ZERO } else { rtt - base };
+        let queued = mul_div(self.window.bytes(), queueing.as_nanos(), rtt.as_nanos().max(1));
         self.diff = queued as f64 / mtu;
         if self.window.in_slow_start() {
             self.evaluate_slow_start(queued);
@@ -173,8 +208,7 @@ impl Vegas {
                 let actual = self.window.bytes().saturating_sub(queued);
                 self.shrink_to(actual.saturating_add(self.window.mtu()).min(self.window.bytes()));
             }
-            Turn::Measure => self.turn = Turn::Grow,
-            Turn::Grow => self.turn = Turn::Measure,
+            turn => self.turn = turn.other(),
         }
     }
 
@@ -200,16 +234,8 @@ impl Controller for Vegas {
         }
         self.sample(feedback, flight);
         let may_grow = flight.limit.allows_growth();
-        if may_grow && self.turn == Turn::Grow && self.window.in_slow_start() {
-            self.window.slow_start(self.recovery.acked_outside(feedback));
-        }
-        let Some(newest) = feedback.acked.last() else { return };
-        if self.rounds.on_acked(newest.sent_at.as_nanos(), feedback.now.as_nanos()) {
-            let measured = self.base_rtt.zip(self.round_rtt.take());
-            let judged = core::mem::replace(&mut self.round, Round::Judged) == Round::Judged;
-            if let Some((base, rtt)) = measured.filter(|_| judged && may_grow) {
-                self.evaluate(base, rtt);
-            }
+        for packet in feedback.acked {
+            self.on_packet(packet, feedback.now, may_grow);
         }
     }
 

@@ -68,6 +68,22 @@ fn acknowledging_ten_packets_at_once_changes_nothing() {
 }
 
 #[test]
+fn one_or_two_samples_a_round_tell_of_no_queue() {
+    // An ACK for all that is in flight may have been held back; 20 packets in four ACKs were not.
+    let run = |stretch| {
+        let mut flow = avoiding(20);
+        flow.stretch = stretch;
+        flow.rounds(2);
+        flow.rtt = BASE + BASE;
+        let before = flow.packets();
+        flow.rounds(6);
+        flow.packets() as i64 - before as i64
+    };
+    assert!(run(30) > 0, "{}", run(30));
+    assert!(run(5) < 0, "{}", run(5));
+}
+
+#[test]
 fn slow_start_doubles_in_every_other_round_trip() {
     let mut flow = Driver::new(vegas(VegasParams::default()));
     let mut windows = Vec::new();
