@@ -27,21 +27,27 @@
 //! | `initial_window`, `min_window` | packets | 2, 2 | draft, section 4.1 and 4.4 |
 //! | `slowdowns` | switch | on | draft, section 4.4; off shows what they are for |
 //!
-//! The draft's own text (version 01 as quoted; whether later versions, up to 06, changed these parts was not checked) was at hand only in the passages that
-//! implementations quote: an ns-3 model and a uTP library, which agree but where noted below.
+//! The draft's own text was at hand only in the passages that implementations quote, of version 01: two ns-3 models and a uTP
+//! library, which agree but where noted below. Of the newest version, 06, only the abstract was: reduced gain, modified slow
+//! start, multiplicative decrease and periodic slowdowns are the parts that it names, too.
 //!
 //! ## Differences from the reference
 //!
 //! | | draft | here |
 //! |---|---|---|
 //! | slow start after a slowdown | the slow start of section 4.1, hence with GAIN (ns-3; the uTP library doubles) | with GAIN |
+//! | depth of a slowdown | 2 packets (ns-3; the uTP library: a quarter) | 2 packets |
 //! | base delay | minima of the last ten minutes, one by one | a sliding minimum over as long |
 //! | decrease per round trip | once | spread over its acknowledgements |
-//! | RTT of 2 RTT | not said which | the smoothed one when the wait begins |
+//! | RTT of 2 RTT | the last one (ns-3) | the smoothed one when the wait begins |
 //! | a loss in a slowdown's two round trips | not considered | halves what the slowdown will return to, not the two packets |
-//! | persistent congestion | TCP's time-out | 2 packets, then slow start as after a slowdown |
+//! | persistent congestion | TCP's time-out | 2 packets, then slow start as after a slowdown; one that runs goes on |
+//! | an ACK of many packets | – | its packets one after the other: a phase may end in its midst |
 //! | CE marks | not considered | as losses |
 //! | losses that prove spurious | – | stay |
+//!
+//! A route that grows longer by more than the target looks like a queue until the base delay is forgotten, after ten minutes:
+//! that is RFC 6817's way, and declared as [`Bounds::rtt_memory`](crate::declare::Bounds::rtt_memory).
 
 use super::InvalidParam;
 use super::newreno::packets;
@@ -223,12 +229,36 @@ impl LedbatPlusPlus {
         }
     }
 
-    fn adjust(&mut self, acked: u64, flight: &Flight<'_>) {
-        let may_grow = flight.limit.allows_growth();
+    /// Persistent congestion: the way back is that from a slowdown. One that runs already runs on: it holds the window small.
+    fn collapse(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
+        self.window.collapse();
+        self.recovery.on_collapse(feedback, flight);
+        let is_frozen = matches!(self.phase, Phase::Frozen { .. });
+        if self.window.ssthresh().is_some() && !is_frozen {
+            self.phase = Phase::Ramp { began: feedback.now };
+        }
+    }
+
+    /// A phase may end in the midst of a batch. Steps up and down within one that may not grow the window make up for each
+    /// other.
+    fn on_acked(&mut self, feedback: &Feedback<'_>, may_grow: bool, rounds: Span) {
+        let (delay, before) = (self.delay(), self.window.bytes());
+        for packet in feedback.acked {
+            self.adjust(if self.recovery.lets_grow(packet) { u64::from(packet.bytes) } else { 0 }, delay);
+            if may_grow {
+                self.advance(feedback.now, rounds);
+            }
+        }
+        if !may_grow {
+            self.window.set(self.window.bytes().min(before));
+        }
+    }
+
+    fn adjust(&mut self, acked: u64, delay: f64) {
         match self.phase {
             Phase::Frozen { .. } => {}
             Phase::SlowStart | Phase::Ramp { .. } => {
-                if may_grow && acked > 0 {
+                if acked > 0 {
                     let room = self
                         .window
                         .ssthresh()
@@ -239,11 +269,9 @@ impl LedbatPlusPlus {
             Phase::Avoidance { .. } => {
                 let window = self.window.bytes() as f64;
                 let windows = (acked as f64 / window).min(1.0);
-                let excess = (self.delay() - 1.0).max(0.0) * self.params.decrease;
+                let excess = (delay - 1.0).max(0.0) * self.params.decrease;
                 let change = (self.gain * self.window.mtu() as f64 - window * excess).max(-window / 2.0);
-                if change < 0.0 || may_grow {
-                    self.window.shift(change * windows);
-                }
+                self.window.shift(change * windows);
             }
         }
     }
@@ -265,15 +293,13 @@ impl Controller for LedbatPlusPlus {
         if let Some(Verdict::Reduce(_)) = self.recovery.judge(feedback, flight) {
             self.answer_congestion();
         }
+        let rounds = flight.smoothed_rtt.unwrap_or(Span::ZERO).saturating_mul(WAIT_ROUNDS);
         if feedback.persistent_congestion.is_some() {
-            self.window.collapse();
-            self.recovery.on_collapse(feedback, flight);
-            if self.window.ssthresh().is_some() {
-                self.phase = Phase::Ramp { began: feedback.now };
-            }
+            self.collapse(feedback, flight);
+        } else {
+            self.on_acked(feedback, flight.limit.allows_growth(), rounds);
         }
-        self.adjust(self.recovery.acked_outside(feedback), flight);
-        self.advance(feedback.now, flight.smoothed_rtt.unwrap_or(Span::ZERO).saturating_mul(WAIT_ROUNDS));
+        self.advance(feedback.now, rounds);
     }
 
     fn on_signal(&mut self, _now: Timestamp, signal: &Signal, _flight: &Flight<'_>) {
@@ -341,6 +367,7 @@ fn declaration(default: &LedbatPlusPlusParams) -> Declaration {
         .min_window(default.min_window as f64)
         // Delay shrinks the window on every acknowledgement.
         .reductions(Reductions::Unbounded)
+        .rtt_memory(default.base_history)
         .utilisation(0.7)
         .most_share_against_cubic(0.35)
 }

@@ -197,6 +197,20 @@ fn persistent_congestion_leads_back_by_slow_start() {
 }
 
 #[test]
+fn persistent_congestion_in_a_slowdown_does_not_end_it() {
+    let mut resumed = setup();
+    resumed.handover = Some(Handover { window: Some(40 * MTU), ssthresh: Some(40 * MTU), ..Handover::default() });
+    let mut flow = Driver::new(LedbatPlusPlus::new(LedbatPlusPlusParams::default(), &resumed).unwrap());
+    flow.fill();
+    flow.now += flow.rtt;
+    flow.report(&[Fate::Acked]);
+    assert_eq!(flow.controller.state().phase, "slowdown");
+    let (lost, acked) = (flow.take(10), flow.take(10));
+    flow.feed(&Batch { lost, acked, persistent_congestion: Some(Span::from_secs(1)), ..Batch::default() });
+    assert_eq!((flow.packets(), flow.controller.state().phase), (2, "slowdown"));
+}
+
+#[test]
 fn a_limited_application_lets_nothing_grow() {
     let mut flow = avoiding(40, steady());
     let before = flow.packets();
