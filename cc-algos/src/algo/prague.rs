@@ -9,7 +9,7 @@
 //! loss              ssthresh = cwnd = kept x cwnd                                once per round trip
 //! unmarked bytes    slow start:  cwnd += acked
 //!                   avoidance:   cwnd += mtu acked / cwnd / M^2                  also between reductions
-//! pacing            cwnd / srtt, twice that below ssthresh / 2;  bursts of up to 250 us
+//! pacing            cwnd / srtt, in slow start min(2 cwnd, ssthresh) / srtt;  bursts of up to 250 us
 //! ```
 //!
 //! In steady state one packet of increase on the unmarked share meets a decrease by half the marked one: p cwnd = 2 (1 - p),
@@ -26,23 +26,30 @@
 //! | `max_burst` | time | 250 us | draft, "Segmentation Offload" (`MAX_BURST_DELAY`); Linux: 2^-12 s |
 //! | `initial_window`, `min_window` | packets | 10, 2 | RFC 9002, section 7.2; Linux (`MIN_CWND`) |
 //!
-//! Sources read: the draft's text in its version 00 (later ones, up to 04, by what implementations quote of them: the names
-//! changed, the constants did not), L4STeam's `tcp_prague.c` and `udp_prague`.
+//! Sources read: the draft's text of November 2021, between versions 00 and 01 (of later ones, up to 04, only the abstracts);
+//! L4STeam's `tcp_prague.c` in its versions 0.6 and 0.7, and `udp_prague` of February 2026. Where these differ, the draft counts. RFC
+//! 9331's section 4.3 by the draft's summary of it.
 //!
 //! ## Differences from the reference
 //!
-//! | | draft and Linux | here |
-//! |---|---|---|
-//! | resolution of alpha | 20 bits, upscaled by 1/g | a double |
-//! | fractions of a packet | kept beside the whole window | bytes, and fractions of them |
-//! | bytes or packets | draft: bytes; Linux: packets | bytes |
-//! | fall-back on a classic ECN queue | algorithm by reference, off by default | none |
-//! | windows below one packet | research code, not maintained | none: at least `min_window` |
-//! | loss soon after a mark | halves on top; may halve in all | halves on top |
-//! | growth after a loss | not while recovering | not on packets sent before the reduction |
-//! | reduction moves the window | by a packet an ACK | at once |
-//! | path without ECN | Reno | the same without marks: losses remain, and the reduced RTT dependence |
-//! | after idleness | RTT dependence should return (plan) | it does not |
+//! | | draft and Linux 0.6 | Linux 0.7 and UDP Prague | here |
+//! |---|---|---|---|
+//! | estimate at the first mark | 1 | 0; Linux: the first mark halves | `alpha`: 1 |
+//! | `transition` | 500 round trips | 4; UDP Prague: none | 500 round trips |
+//! | resolution of alpha | 20 bits, upscaled by 1/g | 24 bits | a double |
+//! | fractions of a packet | kept beside the whole window | the same | bytes, and fractions of them |
+//! | bytes or packets | draft: bytes; Linux: packets | packets of 1 500 B | bytes |
+//! | fall-back on a classic ECN queue (RFC 9331, section 4.3) | algorithm by reference, off by default | none | none |
+//! | windows below two packets (the same) | research code, not maintained | paced, down to 100 kb/s, with smaller packets | none: at least `min_window` |
+//! | loss soon after a mark | halves on top; may halve in all | halves on top | halves on top |
+//! | losses answered | once a round trip | UDP Prague: once in RTT_ref | once a round trip |
+//! | increase after long quiet | a packet (plans for more) | UDP Prague: a queue of 1 ms | a packet |
+//! | growth after a loss | not while recovering | the same | not on packets sent before the reduction |
+//! | reduction moves the window | by a packet an ACK | the same | at once |
+//! | pacing | max(cwnd, inflight) / srtt | the same, 3 % more and less in the halves of an RTT_ref | cwnd / srtt |
+//! | pacing from ssthresh / 2 to ssthresh | falls from 2 cwnd to cwnd | the same | ssthresh / srtt: the rate does not fall as the window grows |
+//! | path without ECN | Reno | Reno | the same without marks: losses remain, and the reduced RTT dependence |
+//! | after idleness | RTT dependence should return (plan) | it does not | it does not |
 
 use super::InvalidParam;
 use super::newreno::packets;
@@ -213,7 +220,7 @@ impl Prague {
         match self.losses.judge(&lost, flight) {
             Some(Verdict::Reduce(_)) => {
                 self.before_loss = Some((self.window.bytes(), self.window.ssthresh()));
-                self.reduce(self.params.kept, feedback.now);
+                self.reduce(self.params.kept);
                 self.marks = self.losses.clone();
             }
             Some(Verdict::Undo) => {
@@ -227,13 +234,13 @@ impl Prague {
         let due = self.reduced_at.is_none_or(|at| self.reference_passed(at, feedback.now));
         if due && matches!(self.marks.judge(&marked, flight), Some(Verdict::Reduce(_))) {
             let alpha = self.marking.map_or(0.0, |marking| marking.alpha);
-            self.reduce(1.0 - alpha / 2.0, feedback.now);
+            self.reduce(1.0 - alpha / 2.0);
+            self.reduced_at = Some(feedback.now);
         }
     }
 
-    fn reduce(&mut self, kept: f64, now: Timestamp) {
+    fn reduce(&mut self, kept: f64) {
         self.window.reduce_to(round_to_u64(self.window.bytes() as f64 * kept), self.window.min());
-        self.reduced_at = Some(now);
     }
 
     fn grow(&mut self, feedback: &Feedback<'_>) {
@@ -255,8 +262,10 @@ impl Prague {
     fn pace(&mut self) {
         let Some(rtt) = self.smoothed_rtt.filter(|rtt| !rtt.is_zero()) else { return };
         let window = self.window.bytes();
-        let doubles = self.window.ssthresh().is_none_or(|ssthresh| window < ssthresh / 2);
-        let bits = window as f64 * if doubles { 16.0 } else { 8.0 };
+        let twice = window.saturating_mul(2);
+        // From half of ssthresh on the factor falls as the window grows: the rate must not.
+        let per_rtt = self.window.ssthresh().map_or(twice, |ssthresh| twice.min(ssthresh.max(window)));
+        let bits = per_rtt as f64 * 8.0;
         // Saturates where the rate would.
         self.pacing_rate = Some(Rate::from_bps(((bits * 1e9 / rtt.as_nanos() as f64) as u64).max(1)));
     }

@@ -173,6 +173,35 @@ fn it_paces_at_the_window_per_round_trip_in_bursts_of_a_quarter_millisecond() {
 }
 
 #[test]
+fn the_pacing_rate_never_falls_as_slow_start_grows_the_window() {
+    let mut resumed = setup();
+    resumed.handover = Some(Handover { window: Some(4 * MTU), ssthresh: Some(40 * MTU), ..Handover::default() });
+    let mut flow = Driver::new(Prague::new(PragueParams::default(), &resumed).unwrap());
+    let mut former = 0;
+    for _ in 0..60 {
+        flow.send(1);
+        flow.now += flow.rtt;
+        flow.report(&[Fate::Acked]);
+        let rate = flow.controller.pacing_rate().unwrap().as_bps();
+        assert!(rate >= former, "{rate} after {former} at {} packets", flow.packets());
+        former = rate;
+    }
+    assert_eq!((flow.packets(), flow.controller.state().phase), (40, "congestion_avoidance"));
+}
+
+#[test]
+fn a_mark_soon_after_a_loss_is_answered_where_it_is_of_a_packet_sent_since() {
+    // RTT_ref of 25 ms holds marks apart, and not a mark from a loss.
+    let mut flow = avoiding(100, PragueParams { transition: 0, alpha: 1.0, ..PragueParams::default() });
+    flow.rtt = Span::from_millis(5);
+    flow.rounds(1);
+    flow.round(|place| if place == 0 { Fate::Lost } else { Fate::Acked });
+    let before = flow.packets();
+    flow.round(|_| Fate::Marked);
+    assert!(flow.packets() <= before / 2 + 4, "{before} {}", flow.packets());
+}
+
+#[test]
 fn a_new_path_forgets_alpha_and_the_age_of_the_flow() {
     let mut flow = avoiding(100, PragueParams { transition: 5, ..PragueParams::default() });
     flow.rounds(10);
