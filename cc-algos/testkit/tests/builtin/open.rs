@@ -14,9 +14,6 @@ pub(crate) const OPEN: &[(&str, Property, &str)] = &[
         Property::Yields,
         "by marks alone: from a Startup that went too high it comes down with the second probe after, which takes seconds",
     ),
-    ("copa", Property::Batching, "the velocity doubles by round trips, which a batch cuts elsewhere"),
-    ("copa", Property::Monotone, "in competitive mode a loss changes delta in place of a larger step"),
-    ("copa", Property::Yields, "one packet a round trip of seconds: the queue never empties, and delta grows"),
     ("dcqcn", Property::Limited, "the window is rate x smoothed RTT and moves with the RTT"),
     ("dcqcn", Property::Idle, "the window is rate x smoothed RTT and moves with the RTT"),
     ("dcqcn", Property::Yields, "one CNP in 50 us at most, and packets of a megabyte"),
@@ -28,13 +25,6 @@ pub(crate) const OPEN: &[(&str, Property, &str)] = &[
     ("gemini", Property::Yields, "h x BDP of growth a round trip at two packets of BDP"),
     ("hpcc", Property::Idle, "starts at line rate in its first full flight, which may come after idleness"),
     ("hpcc", Property::Yields, "packets of one byte: additive growth of a packet's share"),
-    ("ledbat++", Property::Batching, "the end of slow start falls into a batch"),
-    ("ledbat++", Property::Monotone, "a loss ends a slowdown early"),
-    (
-        "ledbat++",
-        Property::Recovers,
-        "a longer route stands for a queue until the base delay is forgotten, after ten minutes",
-    ),
     ("nscc", Property::Batching, "quick adapt judges by batches"),
     ("nscc", Property::Monotone, "a loss ends the start, which doubles by round trips, a packet late"),
     ("nscc", Property::Idle, "fast increase in the first round trip after idleness"),
@@ -48,7 +38,6 @@ pub(crate) const OPEN: &[(&str, Property, &str)] = &[
     ("poseidon", Property::Idle, "starts at line rate in its first full flight, which may come after idleness"),
     ("powertcp", Property::Idle, "starts at line rate in its first full flight, which may come after idleness"),
     ("powertcp", Property::Yields, "packets of one byte: additive growth of a packet's share"),
-    ("prague", Property::Monotone, "a mark at the smallest window ends slow start, whose rate factor is another"),
     ("swift", Property::Batching, "a cut in the middle of a batch"),
     (
         "theta-powertcp",
@@ -61,6 +50,4 @@ pub(crate) const OPEN: &[(&str, Property, &str)] = &[
     ("timely", Property::Limited, "falls to line rate x base RTT while the application limits"),
     ("timely", Property::Idle, "starts at line rate in its first full flight, which may come after idleness"),
     ("timely", Property::Yields, "a window of t_high x rate, which only its rate holds"),
-    ("vegas", Property::Batching, "one decision a round trip, which a batch cuts elsewhere"),
-    ("vegas", Property::Recovers, "a base RTT measured by smaller packets, or without delayed ACKs"),
 ];
