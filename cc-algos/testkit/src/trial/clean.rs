@@ -82,9 +82,9 @@ fn has_shrunk(trial: &Trial<'_>, world: &World) -> bool {
     began_with > LARGEST_MTU && world.mtu() != began_with
 }
 
-/// Times that patience for models: what they hold for the bandwidth of a path they forget with the second probe after, and
-/// probes are seconds apart.
-const MODEL_PATIENCE: u32 = 4;
+/// Times that patience for models, at most: what they hold for the bandwidth of a path they forget with the second probe
+/// after, and probes are seconds apart, however short the round trip.
+const MODEL_PATIENCE: u32 = 16;
 
 /// On a narrow network the window does not grow far beyond what that holds: the controller answers losses or delay, and marks
 /// if it asks for them.

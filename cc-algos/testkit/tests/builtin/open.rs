@@ -9,11 +9,6 @@ use testkit::Property;
 
 /// The algorithm, the property that it breaks, and what is known of it.
 pub(crate) const OPEN: &[(&str, Property, &str)] = &[
-    (
-        "bbr3",
-        Property::Yields,
-        "by marks alone: from a Startup that went too high it comes down with the second probe after, which takes seconds",
-    ),
     ("dcqcn", Property::Limited, "the window is rate x smoothed RTT and moves with the RTT"),
     ("dcqcn", Property::Idle, "the window is rate x smoothed RTT and moves with the RTT"),
     ("dcqcn", Property::Yields, "one CNP in 50 us at most, and packets of a megabyte"),
@@ -45,7 +40,6 @@ pub(crate) const OPEN: &[(&str, Property, &str)] = &[
         "the loss takes the place of a larger cut by delay, at windows below a packet",
     ),
     ("theta-powertcp", Property::Idle, "starts at line rate in its first full flight, which may come after idleness"),
-    ("theta-powertcp", Property::Yields, "packets of 38 bytes: additive growth of a packet's share"),
     ("timely", Property::Monotone, "a forged delay of zero makes the base RTT a nanosecond"),
     ("timely", Property::Limited, "falls to line rate x base RTT while the application limits"),
     ("timely", Property::Idle, "starts at line rate in its first full flight, which may come after idleness"),
