@@ -45,21 +45,14 @@
 //! | r = t | nothing happens | as above t |
 
 use super::InvalidParam;
-use super::decay::Decay;
-use super::fractional::FractionalWindow;
 use super::newreno::packets;
-use super::quick_adapt::QuickAdapt;
+use super::spray::{Clearance, SprayWindow, average, lost};
+use super::window::Sizes;
 use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, Setup};
 use crate::declare::{Declaration, Family, Need, Reductions};
-use crate::estimate::Pipe;
 use crate::registry::{Algorithm, Args, Param, Value};
-use crate::signal::{PathChange, Signal};
-use crate::units::{Span, Timestamp};
-
-/// Queueing delay up to which a queue counts as empty, ns.
-const EMPTY: f64 = 1_000.0;
-/// Largest window in BDPs.
-const MAX_BDPS: f64 = 1.5;
+use crate::signal::Signal;
+use crate::units::Timestamp;
 
 /// Parameters of [`FastFlow`].
 #[derive(Clone, Debug, PartialEq)]
@@ -131,33 +124,16 @@ impl FastFlowParams {
     }
 }
 
-/// What moves the window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// Doubling.
-    Start,
-    /// The four cases.
-    Cases,
-    /// The queue was empty for a window.
-    FastIncrease,
-}
-
 /// FASTFLOW's window.
 #[derive(Clone, Debug)]
 pub struct FastFlow {
     params: FastFlowParams,
-    window: FractionalWindow,
-    pipe: Pipe,
-    adapt: QuickAdapt,
-    phase: Phase,
+    spray: SprayWindow,
     /// Mean share of marked packets.
     marks: f64,
-    decay: Decay,
-    /// Bytes acknowledged in a row that met an empty queue.
-    empty_for: f64,
 }
 
-/// One round trip, in nanoseconds.
+/// What a batch says of the path: base RTT, RTT and target in ns, BDP in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Trip {
     base: f64,
@@ -174,167 +150,96 @@ impl FastFlow {
     /// If a parameter is out of its range.
     pub fn new(params: FastFlowParams, setup: &Setup) -> Result<Self, InvalidParam> {
         params.validate()?;
-        let pipe = Pipe::new(setup);
-        let mut window = FractionalWindow::new(setup, params.initial_window, params.min_window);
-        let resumed = setup.handover.is_some_and(|from| from.window.is_some());
-        let given = pipe.bdp().filter(|_| pipe.is_given() && !resumed);
-        if let Some(bdp) = given {
-            window.set(MAX_BDPS * bdp);
-        }
-        Ok(Self {
-            phase: if given.is_none() && !resumed { Phase::Start } else { Phase::Cases },
-            decay: Decay::new(params.average),
-            params,
-            window,
-            pipe,
-            adapt: QuickAdapt::default(),
-            marks: 0.0,
-            empty_for: 0.0,
-        })
+        let sizes = Sizes { initial: params.initial_window, min: params.min_window };
+        Ok(Self { spray: SprayWindow::new(setup, sizes, params.quick_adapt), params, marks: 0.0 })
     }
 
-    fn trip(&self, feedback: &Feedback<'_>, flight: &Flight<'_>) -> Option<Trip> {
-        let base = self.pipe.base_rtt()?.as_nanos().max(1) as f64;
-        let queueing = match self.pipe.queueing(feedback) {
-            Some(queueing) => queueing,
-            None => (flight.smoothed_rtt?.as_nanos() as f64 - base).max(0.0),
-        };
-        Some(Trip { base, rtt: base + queueing, target: self.params.target * base, bdp: self.pipe.bdp()? })
-    }
-
-    /// The mean share after `marked` of `packets` packets.
-    fn average(&mut self, marked: u64, packets: u64) {
-        let share = if packets > 1 { marked as f64 / packets as f64 } else { marked as f64 };
-        let kept = self.decay.after(packets);
-        self.marks = kept * self.marks + (1.0 - kept) * share;
+    fn trip(&self) -> Option<Trip> {
+        let base = self.spray.pipe.base_rtt()?.as_nanos().max(1) as f64;
+        let rtt = base + self.spray.delay();
+        Some(Trip { base, rtt, target: self.params.target * base, bdp: self.spray.pipe.bdp()? })
     }
 
     /// True if the window was set to what was achieved.
-    fn quick_adapt(&mut self, now: Timestamp, flight: &Flight<'_>) -> bool {
-        let Some(base_rtt) = self.pipe.base_rtt().filter(|_| self.params.quick_adapt) else { return false };
-        let Some(achieved) = self.adapt.end_period(now, base_rtt.mul_f64(self.params.target).max(Span::from_nanos(1)))
-        else {
-            return false;
-        };
-        if !self.adapt.is_triggered() {
-            return false;
-        }
-        self.window.cap(achieved as f64);
-        self.adapt.adapted(flight.bytes);
-        true
-    }
-
-    fn leave_start(&mut self) {
-        self.phase = Phase::Cases;
-        self.empty_for = 0.0;
-    }
-
-    /// Trimmed and lost packets.
-    fn on_lost(&mut self, bytes: u64, now: Timestamp, flight: &Flight<'_>) {
-        self.leave_start();
-        let ignoring = self.adapt.is_ignoring();
-        self.adapt.on_lost(bytes);
-        if !ignoring {
-            self.window.add(-(bytes as f64));
-            self.quick_adapt(now, flight);
-        }
+    fn quick_adapt(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) -> bool {
+        let period = self.spray.pipe.base_rtt().unwrap_or_default().mul_f64(self.params.target);
+        self.spray.quick_adapt(feedback, flight, period, |triggered, _| triggered)
     }
 
     fn on_marked(&mut self, bytes: f64, trip: &Trip) {
-        self.leave_start();
-        if self.marks <= self.params.wait {
+        self.spray.end_fast_increase();
+        if self.marks <= self.params.wait || self.spray.is_ignoring() {
             return;
         }
-        let fair = self.params.fair_decrease * self.window.exact() / trip.bdp;
+        let fair = self.params.fair_decrease * self.spray.window.exact() / trip.bdp;
         let late = self.params.multiplicative * ((trip.rtt - trip.target) / trip.rtt).max(0.0);
-        self.window.add(-bytes * (fair + late).min(1.0));
+        self.spray.window.add(-bytes * (fair + late).min(1.0));
     }
 
     fn on_unmarked(&mut self, bytes: f64, trip: &Trip) {
-        if self.phase == Phase::Start && trip.rtt < trip.target {
-            return self.window.add(bytes);
-        }
-        if trip.rtt - trip.base <= EMPTY {
-            self.empty_for += bytes;
-            if self.phase == Phase::FastIncrease || self.empty_for > self.window.exact() {
-                self.phase = Phase::FastIncrease;
-                return self.window.add(self.params.fast * bytes);
-            }
-        } else {
-            self.empty_for = 0.0;
-        }
-        self.phase = Phase::Cases;
-        let early = self.params.proportional * (trip.target - trip.rtt) / trip.rtt * self.window.mtu();
+        let path = Clearance { delay: trip.rtt - trip.base, target: trip.target - trip.base, gain: self.params.fast };
+        let rest = self.spray.grow_at_once(bytes, path);
+        let window = &mut self.spray.window;
+        let early = self.params.proportional * (trip.target - trip.rtt) / trip.rtt * window.mtu();
         let fair = self.params.fair_increase * trip.bdp;
-        self.window.add(bytes * ((early.max(0.0) + fair) / self.window.exact()).min(1.0));
+        window.add(rest * ((early.max(0.0) + fair) / window.exact()).min(1.0));
     }
 
     fn on_acked(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
-        let acked = feedback.newly_acked;
-        let marked = feedback.newly_marked.bytes.min(acked.bytes);
-        self.average(feedback.newly_marked.packets.min(acked.packets), acked.packets);
-        self.adapt.on_acked(acked.bytes);
-        if !self.adapt.is_ignoring() && self.quick_adapt(feedback.now, flight) {
-            return;
-        }
-        let Some(trip) = self.trip(feedback, flight) else { return };
-        if marked > 0 && !self.adapt.is_ignoring() {
+        let Some(trip) = self.trip() else { return };
+        let acked = feedback.newly_acked.bytes;
+        let marked = feedback.newly_marked.bytes.min(acked);
+        if marked > 0 {
             self.on_marked(marked as f64, &trip);
         }
-        if marked < acked.bytes && flight.limit.allows_growth() {
-            self.on_unmarked((acked.bytes - marked) as f64, &trip);
+        if marked < acked && flight.limit.allows_growth() {
+            let judged = self.spray.judged(acked - marked, feedback);
+            self.on_unmarked(judged, &trip);
         }
-        // A product of measured rates grows with the window: no bound.
-        if self.pipe.is_upper_bound() {
-            self.window.cap(MAX_BDPS * trip.bdp);
-        }
+        self.spray.cap();
     }
 }
 
 impl Controller for FastFlow {
     fn on_feedback(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
-        self.pipe.observe(feedback, flight);
-        let lost = feedback.newly_lost.bytes.saturating_add(feedback.recovered.bytes);
+        self.spray.observe(feedback, flight);
+        let acked = feedback.newly_acked.packets;
+        if acked > 0 {
+            let share = feedback.newly_marked.packets.min(acked) as f64 / acked as f64;
+            self.marks = average(self.marks, self.params.average, share, acked);
+        }
+        let adapted = self.quick_adapt(feedback, flight);
+        let lost = lost(feedback);
         if lost > 0 {
-            self.on_lost(lost, feedback.now, flight);
+            self.spray.end_fast_increase();
+            if !adapted && !self.spray.is_ignoring() {
+                self.spray.window.add(-(lost as f64));
+            }
         }
         if feedback.persistent_congestion.is_some() {
-            self.window.collapse();
+            self.spray.window.collapse();
         }
-        if feedback.newly_acked.bytes > 0 {
+        if acked > 0 {
             self.on_acked(feedback, flight);
         }
     }
 
     fn on_signal(&mut self, _now: Timestamp, signal: &Signal, _flight: &Flight<'_>) {
-        match signal {
-            Signal::MtuChange { mtu } => self.window.set_mtu(*mtu),
-            Signal::PathChange { change: PathChange::Migrated | PathChange::Revived, .. } => {
-                self.window.restart();
-                self.pipe.forget();
-                self.adapt = QuickAdapt::default();
-                (self.phase, self.marks, self.empty_for) = (Phase::Start, 0.0, 0.0);
-            }
-            _ => {}
+        if self.spray.on_signal(signal) {
+            self.marks = 0.0;
         }
     }
 
     fn window(&self) -> u64 {
-        self.window.bytes()
+        self.spray.window.bytes()
     }
 
     fn in_slow_start(&self) -> bool {
-        self.phase == Phase::Start
+        self.spray.in_slow_start()
     }
 
     fn state(&self) -> ControllerState {
-        let phase = match self.phase {
-            _ if self.adapt.is_ignoring() => "quick_adapt",
-            Phase::Start => "slow_start",
-            Phase::FastIncrease => "fast_increase",
-            Phase::Cases => "congestion_avoidance",
-        };
-        ControllerState::new(self.window.bytes(), phase).with_gauge("marks", self.marks)
+        ControllerState::new(self.spray.window.bytes(), self.spray.phase_name()).with_gauge("marks", self.marks)
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
@@ -342,7 +247,7 @@ impl Controller for FastFlow {
     }
 
     fn handover(&self) -> Handover {
-        self.window.handover(self.pipe.base_rtt())
+        self.spray.handover()
     }
 }
 

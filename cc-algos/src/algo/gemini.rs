@@ -39,8 +39,8 @@
 use super::InvalidParam;
 use super::fractional::FractionalWindow;
 use super::newreno::packets;
-use super::recovery::{Recovery, Verdict};
-use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, Setup, Tally};
+use super::recovery::{Congestion, Recovery, Verdict};
+use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, Setup};
 use crate::declare::{Declaration, Family, Need};
 use crate::estimate::{Pipe, RoundCounter};
 use crate::registry::{Algorithm, Args, Param, Value};
@@ -108,6 +108,14 @@ impl GeminiParams {
     }
 }
 
+/// Time with hardly a window after which a delay that stays is the path's and not this flow's queue. BBR's memory for the
+/// smallest RTT (draft-ietf-ccwg-bbr: MinRTTFilterLen).
+const PATIENCE: Span = Span::from_secs(10);
+/// Smallest windows that are hardly a window.
+const HARDLY: f64 = 2.0;
+/// Packets of the window whose time at the base RTT is no delay: they may stand behind each other.
+const BURST: f64 = 2.0;
+
 /// What a round trip has brought so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
@@ -127,10 +135,14 @@ pub struct Gemini {
     alpha: f64,
     rounds: RoundCounter,
     round: Round,
-    /// Whether the last round's smallest RTT told of congestion in the wide area.
+    /// Smallest RTT of the round before.
+    former_rtt: Option<Span>,
+    /// Smallest RTT of all.
+    base_rtt: Option<Span>,
+    /// Whether delay tells of congestion in the wide area.
     wan_congested: bool,
-    /// Time and next packet number of the last reduction for marks or delay: what was sent before tells of the same.
-    reduced_at: Option<(Timestamp, u64)>,
+    /// Since when it does although there is hardly a window.
+    stuck_since: Option<Timestamp>,
 }
 
 impl Gemini {
@@ -149,30 +161,57 @@ impl Gemini {
             alpha: params.alpha,
             rounds: RoundCounter::new(setup.now.as_nanos().saturating_add(1)),
             round: Round::default(),
+            former_rtt: None,
+            base_rtt: None,
             wan_congested: false,
-            reduced_at: None,
+            stuck_since: None,
             params,
         })
     }
 
-    /// Sums up the round, and at its end what it told.
+    /// Sums up the round, and at its end what it told. The acknowledgement that ends it brings the first sample of the next,
+    /// so that one of ten packets tells the same as ten of one.
     fn observe(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
         self.pipe.observe(feedback, flight);
         let acked = feedback.newly_acked.bytes;
         self.round.acked = self.round.acked.saturating_add(acked);
         self.round.marked = self.round.marked.saturating_add(feedback.newly_marked.bytes.min(acked));
-        if let Some(sample) = feedback.rtt {
-            let rtt = sample.latest.saturating_sub(sample.ack_delay);
-            self.round.min_rtt = Some(self.round.min_rtt.map_or(rtt, |min| min.min(rtt)));
-        }
-        let Some(newest) = feedback.acked.last() else { return };
-        if self.rounds.on_acked(newest.sent_at.as_nanos(), feedback.now.as_nanos()) {
+        if let Some(newest) = feedback.acked.last()
+            && self.rounds.on_acked(newest.sent_at.as_nanos(), feedback.now.as_nanos())
+        {
             let round = core::mem::take(&mut self.round);
             if round.acked > 0 {
                 self.alpha += self.params.g * (round.marked as f64 / round.acked as f64 - self.alpha);
             }
-            let queueing = round.min_rtt.zip(self.pipe.base_rtt()).map(|(rtt, base)| rtt.saturating_sub(base));
-            self.wan_congested = queueing.is_some_and(|queueing| queueing > self.params.delay);
+            self.former_rtt = round.min_rtt.or(self.former_rtt);
+            self.lose_patience(feedback.now);
+        }
+        if let Some(rtt) = rtt_of(feedback) {
+            self.round.min_rtt = Some(self.round.min_rtt.map_or(rtt, |min| min.min(rtt)));
+            self.base_rtt = Some(self.base_rtt.map_or(rtt, |min| min.min(rtt)));
+            self.wan_congested = self.is_late();
+        }
+    }
+
+    /// Whether the smallest RTT of the round before and of this one so far tells of congestion in the wide area.
+    fn is_late(&self) -> bool {
+        let base = if self.pipe.is_given() { self.pipe.base_rtt() } else { self.base_rtt };
+        let least = self.round.min_rtt.into_iter().chain(self.former_rtt).min();
+        least.zip(base).is_some_and(|(least, base)| {
+            let burst = base.mul_f64(BURST * self.window.mtu() / self.window.exact());
+            least.saturating_sub(base) > self.params.delay.max(burst)
+        })
+    }
+
+    /// A round ended: a delay that stays although there has hardly been a window for long is the path's.
+    fn lose_patience(&mut self, now: Timestamp) {
+        if self.window.exact() > HARDLY * self.window.min() {
+            self.stuck_since = None;
+        } else if self.wan_congested {
+            let since = *self.stuck_since.get_or_insert(now);
+            if now.saturating_since(since) > PATIENCE {
+                (self.base_rtt, self.stuck_since) = (self.former_rtt, None);
+            }
         }
     }
 
@@ -189,22 +228,25 @@ impl Gemini {
         packets.clamp(self.params.min_increase, self.params.max_increase) * self.window.mtu()
     }
 
-    fn reduce_to(&mut self, share: f64) {
-        self.window.set(self.window.exact() * share);
-        self.ssthresh = Some(self.window.exact());
-    }
-
-    /// Marks and delay, once a round trip.
-    fn on_congestion(&mut self, feedback: &Feedback<'_>, next_packet: u64) {
-        let Some(newest) = feedback.acked.last() else { return };
-        let sent = (newest.sent_at, newest.packet_number);
-        if self.reduced_at.is_some_and(|reduced_at| sent < reduced_at) || self.recovery.covers(newest) {
-            return;
+    /// What a batch leaves of the window: once a round trip, whatever it tells of.
+    fn kept(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) -> Option<f64> {
+        let late = if self.wan_congested { self.params.beta } else { 0.0 };
+        match self.recovery.judge(feedback, flight) {
+            Some(Verdict::Reduce(cause)) => {
+                let marked = if feedback.newly_marked.is_zero() { 0.0 } else { self.marks_take() };
+                let kept = 1.0 - marked.max(late);
+                Some(if cause == Congestion::Loss { kept.min(self.params.loss_beta) } else { kept })
+            }
+            // Without a sample the batch says nothing new of delay.
+            _ if late > 0.0
+                && feedback.rtt.is_some()
+                && feedback.acked.last().is_some_and(|newest| !self.recovery.covers(newest)) =>
+            {
+                self.recovery.begin(feedback, flight);
+                Some(1.0 - late)
+            }
+            _ => None,
         }
-        let marks = if feedback.newly_marked.is_zero() { 0.0 } else { self.marks_take() };
-        let delay = if self.wan_congested { self.params.beta } else { 0.0 };
-        self.reduce_to(1.0 - marks.max(delay));
-        self.reduced_at = Some((feedback.now, next_packet));
     }
 
     fn is_starting(&self) -> bool {
@@ -212,34 +254,33 @@ impl Gemini {
     }
 
     fn grow(&mut self, acked: f64) {
-        if self.is_starting() {
-            self.window.add(acked);
-        } else {
-            self.window.add(acked * (self.increase() / self.window.exact()).min(1.0));
-        }
+        let room = self.ssthresh.map_or(f64::INFINITY, |ssthresh| (ssthresh - self.window.exact()).max(0.0));
+        let doubling = acked.min(room);
+        self.window.add(doubling);
+        let share = self.increase() / self.window.exact();
+        self.window.add((acked - doubling) * share.min(1.0));
     }
+}
 
-    fn on_losses(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
-        let unmarked = Feedback { newly_marked: Tally::ZERO, ..*feedback };
-        if let Some(Verdict::Reduce(_)) = self.recovery.judge(&unmarked, flight) {
-            self.reduce_to(self.params.loss_beta);
-        }
-    }
+/// The RTT of a batch less the time that the receiver says it held the acknowledgement.
+fn rtt_of(feedback: &Feedback<'_>) -> Option<Span> {
+    feedback.rtt.map(|sample| sample.latest.saturating_sub(sample.ack_delay))
 }
 
 impl Controller for Gemini {
     fn on_feedback(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
         self.observe(feedback, flight);
-        if !feedback.lost.is_empty() || !feedback.recovered_packets.is_empty() {
-            self.on_losses(feedback, flight);
+        if let Some(kept) = self.kept(feedback, flight) {
+            self.window.set(self.window.exact() * kept);
+            self.ssthresh = Some(self.window.exact());
         }
         if feedback.persistent_congestion.is_some() {
             self.window.collapse();
             self.recovery.on_collapse(feedback, flight);
+            // As RFC 9002, section 5.2, asks of the smallest RTT: the path may be another one.
+            (self.base_rtt, self.former_rtt) = (None, None);
         }
-        if !feedback.newly_marked.is_zero() || self.wan_congested {
-            self.on_congestion(feedback, flight.next_packet_number);
-        } else if flight.limit.allows_growth() {
+        if feedback.newly_marked.is_zero() && !self.wan_congested && flight.limit.allows_growth() {
             let acked = self.recovery.acked_outside(feedback);
             if acked > 0 {
                 self.grow(acked as f64);
@@ -256,7 +297,8 @@ impl Controller for Gemini {
                 self.recovery.forget();
                 self.round = Round::default();
                 (self.alpha, self.ssthresh) = (self.params.alpha, None);
-                (self.wan_congested, self.reduced_at) = (false, None);
+                (self.base_rtt, self.former_rtt) = (None, None);
+                (self.wan_congested, self.stuck_since) = (false, None);
             }
             _ => {}
         }

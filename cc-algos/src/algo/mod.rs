@@ -30,8 +30,8 @@
 //! Parts that several laws share, and that laws of other crates may use too: [`recovery`] (one reduction a round trip,
 //! and the undoing of spurious ones), [`window`] (Reno's window), [`hystart`] (HyStart++), [`fabric`] (a window in
 //! fractions of a byte for laws of the datacentre), [`power`] (PowerTCP, however power is measured), [`fractional`]
-//! (a window that moves by fractions of a byte), [`reaction_point`] (the rate of QCN and DCQCN), [`quick_adapt`]
-//! and [`decay`] (NSCC and FASTFLOW) and, of model-based laws,
+//! (a window that moves by fractions of a byte), [`reaction_point`] (the rate of QCN and DCQCN), [`spray`],
+//! [`quick_adapt`] and [`decay`] (NSCC and FASTFLOW) and, of model-based laws,
 //! [`sample`] (what an acknowledgement says), [`pacing`] (at a bandwidth), [`probe_rtt`] and [`random`].
 
 pub mod annulus;
@@ -65,6 +65,7 @@ pub mod random;
 pub mod reaction_point;
 pub mod recovery;
 pub mod sample;
+pub mod spray;
 pub mod swift;
 pub mod theta_powertcp;
 pub mod timely;

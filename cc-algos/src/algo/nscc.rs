@@ -41,25 +41,19 @@
 //! | receiver's window penalty, SLEEK | part of it | none |
 
 use super::InvalidParam;
-use super::decay::Decay;
-use super::fractional::FractionalWindow;
 use super::newreno::packets;
-use super::quick_adapt::QuickAdapt;
+use super::spray::{Clearance, MAX_BDPS, SprayWindow, average, lost};
+use super::window::Sizes;
 use crate::controller::{Cause, Controller, ControllerState, Feedback, Flight, Handover, Setup};
 use crate::declare::{Declaration, Family, Need, Reductions};
-use crate::estimate::Pipe;
 use crate::registry::{Algorithm, Args, Param, Value};
-use crate::signal::{PathChange, Signal};
+use crate::signal::Signal;
 use crate::units::{Span, Timestamp};
 
 /// BDP of the reference network, bytes: 100 Gb/s x 12 us.
 const REFERENCE_BDP: f64 = 150_000.0;
 /// RTT of the reference network, ns.
 const REFERENCE_RTT: f64 = 12_000.0;
-/// Queueing delay up to which a queue counts as empty, ns.
-const EMPTY: f64 = 1_000.0;
-/// Largest window in BDPs.
-const MAX_BDPS: f64 = 1.5;
 /// Smallest share of the window that a decrease leaves.
 const MAX_DECREASE: f64 = 0.5;
 /// Quick Adapt needs less achieved than this share of the largest window (2^-3).
@@ -123,9 +117,9 @@ struct Scale {
 }
 
 impl Scale {
-    fn new(pipe: &Pipe, target: f64, mss: f64) -> Option<Self> {
-        let base_rtt = pipe.base_rtt()?.as_nanos().max(1) as f64;
-        let bdp = pipe.bdp()?;
+    fn new(spray: &SprayWindow, target: f64) -> Option<Self> {
+        let base_rtt = spray.pipe.base_rtt()?.as_nanos().max(1) as f64;
+        let (bdp, mss) = (spray.pipe.bdp()?, spray.window.mtu());
         let a = bdp / REFERENCE_BDP;
         Some(Self {
             base_rtt,
@@ -140,37 +134,21 @@ impl Scale {
     }
 }
 
-/// What moves the window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// Doubling.
-    Start,
-    /// The four quadrants.
-    Quadrants,
-    /// The queue was empty for a window.
-    FastIncrease,
-}
-
 /// Ultra Ethernet's sender-based controller.
 #[derive(Clone, Debug)]
 pub struct Nscc {
     params: NsccParams,
-    window: FractionalWindow,
-    pipe: Pipe,
+    spray: SprayWindow,
     scale: Option<Scale>,
-    adapt: QuickAdapt,
-    phase: Phase,
-    /// Increase not applied yet, bytes times bytes.
+    /// Increase not applied yet, bytes.
     increase: f64,
-    /// Bytes acknowledged since increases were applied last.
+    /// Bytes acknowledged since increases were applied last, and of these the ones that have added nothing yet.
     acked: f64,
+    unused: f64,
     adjusted_at: Timestamp,
     decreased_at: Option<Timestamp>,
     /// Mean queueing delay, ns.
     mean_delay: f64,
-    decay: Decay,
-    /// Bytes acknowledged in a row that met an empty queue.
-    empty_for: f64,
 }
 
 impl Nscc {
@@ -181,225 +159,184 @@ impl Nscc {
     /// If a parameter is out of its range.
     pub fn new(params: NsccParams, setup: &Setup) -> Result<Self, InvalidParam> {
         params.validate()?;
-        let pipe = Pipe::new(setup);
-        let mut window = FractionalWindow::new(setup, params.initial_window, params.min_window);
-        let scale = Scale::new(&pipe, params.target, window.mtu());
-        let resumed = setup.handover.is_some_and(|from| from.window.is_some());
-        let given = scale.filter(|_| pipe.is_given() && !resumed);
-        if let Some(scale) = given {
-            window.set(scale.max);
-        }
+        let sizes = Sizes { initial: params.initial_window, min: params.min_window };
+        let spray = SprayWindow::new(setup, sizes, params.quick_adapt);
         Ok(Self {
-            phase: if given.is_none() && !resumed { Phase::Start } else { Phase::Quadrants },
-            decay: Decay::new(params.average),
+            scale: Scale::new(&spray, params.target),
             params,
-            window,
-            pipe,
-            scale,
-            adapt: QuickAdapt::default(),
+            spray,
             increase: 0.0,
             acked: 0.0,
+            unused: 0.0,
             adjusted_at: setup.now,
             decreased_at: None,
             mean_delay: 0.0,
-            empty_for: 0.0,
         })
     }
 
     fn rescale(&mut self) {
-        self.scale = Scale::new(&self.pipe, self.params.target, self.window.mtu());
-    }
-
-    fn leave_start(&mut self) {
-        if self.phase == Phase::Start {
-            self.phase = Phase::Quadrants;
-        }
-    }
-
-    /// `packets` were seen with the queueing delay `sample`.
-    fn average(&mut self, sample: f64, packets: u64) {
-        let kept = self.decay.after(packets);
-        self.mean_delay = kept * self.mean_delay + (1.0 - kept) * sample;
-    }
-
-    /// True if the window was set to what was achieved.
-    fn quick_adapt(&mut self, now: Timestamp, wanted: bool, flight: &Flight<'_>) -> bool {
-        let Some(scale) = self.scale.filter(|_| self.params.quick_adapt) else { return false };
-        let period = Span::from_nanos((scale.base_rtt + scale.target) as u64);
-        let Some(achieved) = self.adapt.end_period(now, period) else { return false };
-        let achieved = achieved as f64;
-        if !wanted || achieved >= scale.max * QUICK_ADAPT_SHARE {
-            return false;
-        }
-        self.window.cap(achieved);
-        self.adapt.adapted(flight.bytes);
-        true
+        self.scale = Scale::new(&self.spray, self.params.target);
     }
 
     /// Increases that were not applied yet are void.
     const fn forget_increase(&mut self) {
-        (self.increase, self.acked) = (0.0, 0.0);
+        (self.increase, self.acked, self.unused) = (0.0, 0.0, 0.0);
     }
 
-    /// Trimmed and lost packets.
-    fn on_lost(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
-        let bytes = feedback.newly_lost.bytes.saturating_add(feedback.recovered.bytes);
-        self.leave_start();
-        self.adapt.on_lost(bytes);
-        if let (Cause::Trim, Some(scale)) = (feedback.cause, self.scale) {
-            self.average(scale.base_rtt, feedback.newly_lost.packets);
+    /// The mean delay after a batch that met queues of `delay`.
+    fn observe_delay(&mut self, feedback: &Feedback<'_>, delay: f64, scale: &Scale) {
+        let mut observe = |sample, packets| {
+            self.mean_delay = average(self.mean_delay, self.params.average, sample, packets);
+        };
+        if feedback.cause == Cause::Trim {
+            observe(scale.base_rtt, feedback.newly_lost.packets);
         }
-        if self.adapt.is_ignoring() || self.quick_adapt(feedback.now, true, flight) {
-            self.forget_increase();
-        } else {
-            self.window.add(-(bytes as f64));
-        }
+        let clean_but_late = feedback.newly_marked.is_zero() && delay > scale.target;
+        observe(if clean_but_late { scale.base_rtt / 4.0 } else { delay }, feedback.newly_acked.packets);
+    }
+
+    /// True if the window was set to what was achieved.
+    fn quick_adapt(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>, delay: f64, scale: &Scale) -> bool {
+        let period = Span::from_nanos((scale.base_rtt + scale.target) as u64);
+        let late = delay > QUICK_ADAPT_TARGETS * scale.target;
+        self.spray.quick_adapt(feedback, flight, period, |triggered, achieved| {
+            (triggered || late) && achieved < scale.max * QUICK_ADAPT_SHARE
+        })
     }
 
     /// Marked bytes that met a queue of `delay`.
-    fn on_marked(&mut self, now: Timestamp, delay: f64) {
-        let Some(scale) = self.scale else { return };
-        self.leave_start();
-        if self.adapt.is_ignoring() {
+    fn on_marked(&mut self, now: Timestamp, delay: f64, scale: &Scale) {
+        self.spray.leave_start();
+        if self.spray.is_ignoring() {
             return self.forget_increase();
         }
         if delay < scale.target {
             return;
         }
-        self.phase = Phase::Quadrants;
-        self.empty_for = 0.0;
+        self.spray.end_fast_increase();
         let base_rtt = Span::from_nanos(scale.base_rtt as u64);
         let recently = self.decreased_at.is_some_and(|at| now.saturating_since(at) <= base_rtt);
         if self.mean_delay > scale.target && !recently {
             let over = (self.mean_delay - scale.target) / self.mean_delay;
-            self.window.set(self.window.exact() * (1.0 - self.params.gamma * over).max(MAX_DECREASE));
+            let window = &mut self.spray.window;
+            window.set(window.exact() * (1.0 - self.params.gamma * over).max(MAX_DECREASE));
             self.decreased_at = Some(now);
         }
     }
 
-    /// `bytes` that were not marked met a queue of `delay`.
-    fn on_unmarked(&mut self, bytes: f64, delay: f64) {
-        let Some(scale) = self.scale else { return };
-        if delay >= scale.target {
-            self.leave_start();
-            self.increase += scale.fair * bytes;
-            return;
-        }
-        if self.phase == Phase::Start {
-            self.window.add(bytes);
-            return;
-        }
-        if delay < EMPTY {
-            self.empty_for += bytes;
-            if self.phase == Phase::FastIncrease || self.empty_for > self.window.exact() {
-                self.phase = Phase::FastIncrease;
-                self.window.add(bytes * (scale.a / 4.0).min(1.0));
-                return;
-            }
+    /// `bytes` that were not marked met a queue of `delay`. None adds more than itself.
+    fn on_unmarked(&mut self, bytes: f64, delay: f64, scale: &Scale) {
+        let before = self.spray.window.exact();
+        let (rest, share) = if delay < scale.target {
+            let path = Clearance { delay, target: scale.target, gain: (scale.a / 4.0).min(1.0) };
+            (self.spray.grow_at_once(bytes, path), scale.alpha * (scale.target - delay))
         } else {
-            self.empty_for = 0.0;
-        }
-        self.phase = Phase::Quadrants;
-        self.increase += scale.alpha * bytes * (scale.target - delay);
+            self.spray.leave_start();
+            (bytes, scale.fair)
+        };
+        let increase = rest * (share / self.spray.window.exact()).min(1.0);
+        self.increase += increase;
+        self.unused -= increase + (self.spray.window.exact() - before);
     }
 
     /// Applies what has come together.
-    fn adjust(&mut self, now: Timestamp) {
-        let Some(scale) = self.scale else { return };
+    fn adjust(&mut self, now: Timestamp, scale: &Scale) {
         let waited = now.saturating_since(self.adjusted_at).as_nanos() as f64;
-        if self.acked <= ADJUST_PACKETS * self.window.mtu() && waited <= scale.base_rtt {
+        let window = &mut self.spray.window;
+        if self.acked <= ADJUST_PACKETS * window.mtu() && waited <= scale.base_rtt {
             return;
         }
-        let mut gain = self.increase / self.window.exact();
-        if waited >= scale.base_rtt && self.phase != Phase::Start {
-            gain += scale.eta;
+        if waited >= scale.base_rtt {
+            self.increase += scale.eta.min(self.unused.max(0.0));
             self.adjusted_at = now;
         }
-        self.window.add(gain.min(self.acked));
+        window.add(self.increase);
         self.forget_increase();
     }
 
-    fn on_acked(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
-        let Some(scale) = self.scale else { return };
-        let acked = feedback.newly_acked;
-        let marked = feedback.newly_marked.bytes.min(acked.bytes);
-        let delay = self.pipe.queueing(feedback).unwrap_or(self.mean_delay);
-        let clean_but_late = marked == 0 && delay > scale.target;
-        self.average(if clean_but_late { scale.base_rtt / 4.0 } else { delay }, acked.packets);
-        self.adapt.on_acked(acked.bytes);
-        let wanted = self.adapt.is_triggered() || delay > QUICK_ADAPT_TARGETS * scale.target;
-        let is_old_news = marked > 0 && self.adapt.is_ignoring();
-        if !is_old_news && self.quick_adapt(feedback.now, wanted, flight) {
+    /// `bytes` more were acknowledged, and have added what they add.
+    fn count(&mut self, bytes: f64, now: Timestamp, scale: &Scale) {
+        if self.spray.in_slow_start() {
+            self.adjusted_at = now;
             return self.forget_increase();
         }
-        if marked > 0 {
-            self.on_marked(feedback.now, delay);
+        self.acked += bytes;
+        self.unused += bytes;
+        self.adjust(now, scale);
+    }
+
+    fn on_acked(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>, delay: f64, scale: &Scale) {
+        let acked = feedback.newly_acked.bytes;
+        let unmarked = acked - feedback.newly_marked.bytes.min(acked);
+        if unmarked < acked {
+            self.on_marked(feedback.now, delay, scale);
         }
         if flight.limit.allows_growth() {
-            self.acked += acked.bytes as f64;
-            if marked < acked.bytes {
-                self.on_unmarked((acked.bytes - marked) as f64, delay);
+            let judged = self.spray.judged(unmarked, feedback);
+            if judged > 0.0 {
+                self.on_unmarked(judged, delay, scale);
             }
-            self.adjust(feedback.now);
+            // What is ignored counts for nothing, or the smallest increase of each round trip would undo the adaptation.
+            let marked = if self.spray.is_ignoring() { 0 } else { acked - unmarked };
+            if judged > 0.0 || marked > 0 {
+                self.count(judged + marked as f64, feedback.now, scale);
+            }
         }
-        // A product of measured rates grows with the window: no bound.
-        if self.pipe.is_upper_bound() {
-            self.window.cap(scale.max);
-        }
+        self.spray.cap();
     }
 }
 
 impl Controller for Nscc {
     fn on_feedback(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
-        if self.pipe.observe(feedback, flight) {
+        if self.spray.observe(feedback, flight) {
             self.rescale();
         }
-        if feedback.newly_lost.bytes > 0 || feedback.recovered.bytes > 0 {
-            self.on_lost(feedback, flight);
+        let lost = lost(feedback);
+        let delay = self.spray.delay();
+        let adapted = self.scale.is_some_and(|scale| {
+            self.observe_delay(feedback, delay, &scale);
+            self.quick_adapt(feedback, flight, delay, &scale)
+        });
+        if adapted || (lost > 0 && self.spray.is_ignoring()) {
+            self.forget_increase();
+        } else if lost > 0 {
+            self.spray.window.add(-(lost as f64));
         }
         if feedback.persistent_congestion.is_some() {
-            self.window.collapse();
+            self.spray.window.collapse();
             self.forget_increase();
         }
-        if feedback.newly_acked.bytes > 0 {
-            self.on_acked(feedback, flight);
+        if let Some(scale) = self.scale.filter(|_| feedback.newly_acked.bytes > 0) {
+            self.on_acked(feedback, flight, delay, &scale);
         }
     }
 
-    fn on_signal(&mut self, _now: Timestamp, signal: &Signal, _flight: &Flight<'_>) {
+    fn on_signal(&mut self, now: Timestamp, signal: &Signal, _flight: &Flight<'_>) {
+        if self.spray.on_signal(signal) {
+            (self.decreased_at, self.mean_delay) = (None, 0.0);
+            self.forget_increase();
+        }
         match signal {
-            Signal::MtuChange { mtu } => {
-                self.window.set_mtu(*mtu);
-                self.rescale();
-            }
-            Signal::PathChange { change: PathChange::Migrated | PathChange::Revived, .. } => {
-                self.window.restart();
-                self.pipe.forget();
-                self.rescale();
-                self.adapt = QuickAdapt::default();
+            Signal::Restart { .. } => {
                 self.forget_increase();
-                (self.phase, self.decreased_at, self.mean_delay, self.empty_for) = (Phase::Start, None, 0.0, 0.0);
+                self.adjusted_at = now;
             }
+            Signal::MtuChange { .. } | Signal::PathChange { .. } => self.rescale(),
             _ => {}
         }
     }
 
     fn window(&self) -> u64 {
-        self.window.bytes()
+        self.spray.window.bytes()
     }
 
     fn in_slow_start(&self) -> bool {
-        self.phase == Phase::Start
+        self.spray.in_slow_start()
     }
 
     fn state(&self) -> ControllerState {
-        let phase = match self.phase {
-            _ if self.adapt.is_ignoring() => "quick_adapt",
-            Phase::Start => "slow_start",
-            Phase::FastIncrease => "fast_increase",
-            Phase::Quadrants => "congestion_avoidance",
-        };
-        ControllerState::new(self.window.bytes(), phase).with_gauge("mean_delay_ns", self.mean_delay)
+        ControllerState::new(self.spray.window.bytes(), self.spray.phase_name())
+            .with_gauge("mean_delay_ns", self.mean_delay)
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
@@ -407,7 +344,7 @@ impl Controller for Nscc {
     }
 
     fn handover(&self) -> Handover {
-        self.window.handover(self.pipe.base_rtt())
+        self.spray.handover()
     }
 }
 

@@ -5,6 +5,9 @@
 //! each period    if packets were trimmed or lost meanwhile:  cwnd = bytes acknowledged in the period
 //! afterwards     as many bytes as were in flight are ignored where they are marked: they tell of the time before
 //! ```
+//!
+//! A period holds what was acknowledged from its beginning up to, and without, the acknowledgement that ends it: that one
+//! is the next period's. So an acknowledgement of ten packets brings the same as ten of one.
 
 use crate::units::{Span, Timestamp};
 
@@ -44,7 +47,8 @@ impl QuickAdapt {
         self.triggered
     }
 
-    /// Where a period has ended, what was achieved in it; the next one of `length` begins.
+    /// Where a period has ended, what was achieved in it; the next one of `length` begins. To be asked before
+    /// [`QuickAdapt::on_acked`] is told of the acknowledgement that ends it.
     pub fn end_period(&mut self, now: Timestamp, length: Span) -> Option<u64> {
         if self.ends.is_some_and(|ends| now <= ends) {
             return None;
@@ -55,10 +59,15 @@ impl QuickAdapt {
         (!first).then_some(achieved)
     }
 
-    /// The window was adapted with `in_flight` bytes outstanding.
+    /// The window was adapted with `in_flight` bytes outstanding, or needed no adaptation where that is zero.
     pub const fn adapted(&mut self, in_flight: u64) {
         self.triggered = false;
         self.ignored = in_flight;
+    }
+
+    /// Nothing was sent for a while: that time says nothing of what can be achieved.
+    pub const fn restart(&mut self) {
+        (self.achieved, self.ends) = (0, None);
     }
 }
 
@@ -75,13 +84,15 @@ mod tests {
     #[test]
     fn a_period_gives_what_was_acknowledged_in_it_and_the_first_only_begins() {
         let mut adapt = QuickAdapt::default();
-        adapt.on_acked(5_000);
         assert_eq!(adapt.end_period(at(0), PERIOD), None);
-        adapt.on_acked(1_000);
-        adapt.on_acked(2_000);
+        adapt.on_acked(5_000);
         assert_eq!(adapt.end_period(at(10), PERIOD), None, "ten microseconds are not over ten");
-        assert_eq!(adapt.end_period(at(11), PERIOD), Some(3_000));
-        assert_eq!(adapt.end_period(at(22), PERIOD), Some(0));
+        adapt.on_acked(1_000);
+        assert_eq!(adapt.end_period(at(11), PERIOD), Some(6_000));
+        adapt.on_acked(2_000);
+        assert_eq!(adapt.end_period(at(22), PERIOD), Some(2_000));
+        adapt.restart();
+        assert_eq!(adapt.end_period(at(900), PERIOD), None);
     }
 
     #[test]

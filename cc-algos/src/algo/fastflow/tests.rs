@@ -1,7 +1,7 @@
 use super::*;
 use crate::controller::{Limit, Oracle};
 use crate::testing::{Batch, Driver, Fate, MTU, setup};
-use crate::units::Rate;
+use crate::units::{Rate, Span};
 
 /// Base RTT of 12 us at 100 Gb/s: a BDP of 150 packets. The target is 18 us, the largest window 225 packets.
 const BASE: Span = Span::from_micros(12);
@@ -75,7 +75,7 @@ fn a_queue_that_is_empty_for_a_window_is_filled_a_packet_a_packet() {
     }
     assert_eq!(flow.controller.state().phase, "fast_increase");
     let before = flow.controller.window();
-    assert_eq!(ten(&mut flow, 13, Fate::Acked), before + 10 * MTU);
+    assert_eq!(ten(&mut flow, 12, Fate::Acked), before + 10 * MTU);
     assert!(ten(&mut flow, 15, Fate::Acked) < before + 11 * MTU);
     assert_eq!(flow.controller.state().phase, "congestion_avoidance");
 }

@@ -119,7 +119,9 @@ fn overload(trial: &mut Trial<'_>, narrow: &Clean, signal: &str) -> Result<(), B
     }
     // A queue makes round trips longer: a window that shrinks by three tenths in each needs three times the time that the
     // link takes for all of it to come down, and one that grows some more.
-    let patience = 60 + 8 * u32::try_from(begin / world.mtu()).unwrap_or(u32::MAX) / NARROW_PACKETS;
+    // A link that was slower before carries less than the narrow one in a round trip.
+    let carried = (world.capacity(world.round()) / world.mtu()).clamp(1, u64::from(NARROW_PACKETS));
+    let patience = 60 + u32::try_from(8 * begin / world.mtu() / carried).unwrap_or(u32::MAX);
     let stretches = if trial.subject.declaration().bounds.law == Law::Model { MODEL_PATIENCE } else { 1 };
     if comes_down(&mut world, most, patience, stretches) {
         return Ok(());
