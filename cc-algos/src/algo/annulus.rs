@@ -11,14 +11,14 @@
 //! A bottleneck near the source is heard of within microseconds, whatever the RTT of the path. While the near-source loop
 //! is the smaller one, the end-to-end loop does not grow: it is not what holds the sender back.
 //!
-//! Of the paper only the abstract could be had: that there are two loops, and that the near one takes direct feedback of
-//! the bottleneck. The law of the near loop is after QCN (IEEE 802.1Qau) as vendors' manuals and the simulator `csg-htsim`
-//! (`qcn.cpp`) describe it: Fb, its 6 bits, w = 2 and the largest cut of a half are checked there. **Annulus' own constants
-//! are unverified.**
+//! Of the paper only the abstract could be had, and a reader's notes: there are two loops, switches near the source send
+//! feedback straight back by QCN, and congestion anywhere else is left to the controller that the traffic has. The law of
+//! the near loop is after QCN (IEEE 802.1Qau) as vendors' manuals and the simulator `csg-htsim` (`qcn.cpp`) describe it: Fb,
+//! its 6 bits, w = 2 and the largest cut of a half are checked there. **Annulus' own constants are unverified.**
 //!
 //! | parameter | unit | default | origin |
 //! |---|---|---|---|
-//! | `end_to_end` | a controller | `dctcp` | the abstract: DCTCP or DCQCN inside, BBR for the wide area. A flow does not know where it ends, and DCTCP is the one of them that keeps a switch's queue short |
+//! | `end_to_end` | a controller | `dctcp` | the abstract: DCTCP or DCQCN inside, BBR for the wide area. DCTCP is the one of them that keeps a switch's queue short |
 //! | `w` | weight of the queue's growth | 2 | htsim; QCN |
 //! | `gd` (G_d) | share a step of q | 1/128 | QCN: 63 steps cut about a half, htsim's largest cut |
 //! | `threshold` | stages of fast recovery | 5 | htsim |
@@ -35,6 +35,7 @@
 //! | notices in a row | each reduces | only those for packets sent after the last reduction: the rest tell of the same congestion, and forged ones are bounded by that |
 //! | rate limiter | per flow at the adapter | the smaller rate paces, and bounds the window to rate x smoothed RTT |
 //! | end-to-end controllers | BBR, DCTCP, DCQCN | these, `cubic` and `newreno` |
+//! | which of them | the host's, by where its traffic goes | the parameter's, whatever the distance: a flow learns that with its first RTT, when its first window is out. Traffic of both kinds is two contestants, `annulus` and `annulus?end_to_end=bbr` |
 
 use super::InvalidParam;
 use super::bbr::{Bbr, BbrParams};

@@ -11,6 +11,7 @@
 //! fast increase        unmarked and no queue (1 us) for a whole window: each packet adds k MTU until that ends
 //! trim                 cwnd -= its bytes
 //! Quick Adapt          each target RTT, if packets were trimmed or lost: cwnd = bytes acknowledged meanwhile
+//!                      afterwards as many bytes as were in flight are ignored where they are marked or trimmed
 //! bounds               one packet to 1.5 B
 //! ```
 //!
@@ -18,16 +19,22 @@
 //! artifact (`spcl/Uno_SC25`, commit 68d164e, `sim/uec.cpp`, type `smartt`), and a later form of it in copies of htsim
 //! (`smartt_vanilla_main_loop` and `smartt_quick_adapt` in `uec.cpp`), which this follows.
 //!
+//! Reimplementations that cite the paper's sections and algorithms (a `fastflow.cpp` in a copy of htsim, `smartt.c` of a
+//! framework for programmable congestion control) bear out t, pi = base RTT / (t - base RTT), k = 2, the wait and 1.5 B, and
+//! know two forms. One is the above, at most once an RTT. In the other, of later versions, a late mark takes
+//! (mean r - t) / mean r x 0.8 of the window, at most a half, once a base RTT, an early one nothing, and nothing waits: that
+//! law is `nscc`'s. What both share is in [`spray`](super::spray).
+//!
 //! | parameter | unit | default | origin |
 //! |---|---|---|---|
-//! | `target` | base RTTs | 1.5 | htsim copies; 1.51 in the artifact |
-//! | `proportional` (pi) | | 2 | htsim copies; 1 in the artifact |
+//! | `target` | base RTTs | 1.5 | htsim copies and reimplementations; 1.51 in the artifact |
+//! | `proportional` (pi) | | 2 | the same; 1 in the artifact |
 //! | `fair_increase` (fi) | BDPs a window | 0.02 | htsim copies, whose comments give 0.006 for the paper's submission |
 //! | `fair_decrease` (fd) | | 0.5 | the same; submission 0.8, artifact 1 |
 //! | `multiplicative` (md) | | 1 | the same; submission 2, artifact 1 |
-//! | `fast` (k) | packets a packet | 1 | the same; submission 2 |
-//! | `wait` | share of marks | 0.25 | quoted by a third party for the paper; 0.3 in the artifact, where it is off by default |
-//! | `average` | weight of a packet in the mean share | 0.125 | the artifact |
+//! | `fast` (k) | packets a packet | 1 | the same; submission and reimplementations 2 |
+//! | `wait` | share of marks | 0.25 | quoted by a third party for the paper; 0.3 in htsim, where it can be off |
+//! | `average` | weight of a packet in the mean share | 0.125 | the artifact; 0.05 in htsim copies |
 //! | `quick_adapt` | off or on | on | the paper's abstract |
 //! | `initial_window`, `min_window` | packets | 10, 1 | RFC 9002, section 7.2; htsim |
 //!
@@ -37,11 +44,12 @@
 //! |---|---|---|
 //! | base RTT, BDP | configured, or smallest sample and local link | the smallest RTT seen and the local link, or the delivery rate; an oracle's with an oracle |
 //! | start | 1.5 BDP | the same with an oracle, else `initial_window`, doubling until the first mark, trim or loss, or until r reaches the target |
-//! | largest window | 1.5 BDP | the same with an oracle or a known local link, else none |
+//! | largest window | 1.5 BDP; 1.25 in an earlier version | 1.5 BDP with an oracle or a known local link, else none |
 //! | count | packets | bytes |
 //! | increase | as above | not more than the bytes acknowledged, fast increase apart; none while the sender does not use its window |
 //! | losses without trimming | Quick Adapt after a timeout | every loss counts as a trim |
-//! | Quick Adapt | sets the window | never raises it |
+//! | Quick Adapt | sets the window; in reimplementations to 0.8 of what came, and nothing at all counts until what was in flight is through | never raises the window; only where it is in use; unmarked packets let it grow, as in htsim |
+//! | its period | counts the acknowledgement that ends it | does not: an acknowledgement of ten packets brings the same as ten |
 //! | r = t | nothing happens | as above t |
 
 use super::InvalidParam;

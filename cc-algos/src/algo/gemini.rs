@@ -13,16 +13,17 @@
 //! link, RTT the base RTT, and C RTT counts in bits where it scales h: at 1 Gb/s and 40 ms, h is 4.8 packets.
 //!
 //! Read: `gemini.cpp` and `gemini.h` of the Uno artifact (`spcl/Uno_SC25`, commit 68d164e), whose comments quote the
-//! paper's H, beta and T; the abstracts of paper and thesis. Their texts could not be had.
+//! paper's H, beta and T; notes on a port to ns-3 that quote T, beta and K and give both formulas; the abstracts of paper
+//! and thesis. Their texts could not be had.
 //!
 //! | parameter | unit | default | origin |
 //! |---|---|---|---|
 //! | `h` | packets a bit of C RTT | 1.2e-7 | paper, as quoted; that it counts bits and packets is our reading |
-//! | `min_increase`, `max_increase` | packets a round trip | 0.1, 5 | ours |
+//! | `min_increase`, `max_increase` | packets a round trip | 0.1, 5 | ours; the port clamps h to 100 B and 50 kB |
 //! | `beta` | share given up for delay | 0.2 | paper, as quoted |
 //! | `delay` (T) | queueing delay | 5 ms | paper, as quoted |
-//! | `threshold` (K / C) | time that the switch's K takes at C | 600 us | 50 packets per Gb/s; recalled from the paper, not checked |
-//! | `g` | weight of the newest round | 1/16 | as DCTCP; Uno's scripts: 0.5 |
+//! | `threshold` (K / C) | time that the switch's K takes at C | 600 us | paper, as quoted: 50 packets per Gb/s, of 1 500 B |
+//! | `g` | weight of the newest round | 1/16 | as DCTCP, and the port; Uno's scripts: 0.5 |
 //! | `alpha` | initial estimate | 1 | as DCTCP (RFC 8257) |
 //! | `loss_beta` | share kept on loss | 0.5 | as conventional TCP |
 //! | `initial_window`, `min_window` | packets | 10, 2 | RFC 9002, section 7.2 |
@@ -31,10 +32,17 @@
 //!
 //! | | reference | here |
 //! |---|---|---|
-//! | base RTT, C | configured | the smallest RTT seen and the local link, or the largest delivery rate; an oracle's with an oracle |
+//! | C | configured | the local link, or the largest delivery rate; an oracle's with an oracle |
+//! | base RTT | configured; in the port the smallest RTT seen | the smallest RTT seen; an oracle's with an oracle |
+//! | a longer route | unknown | congestion of the wide area, until there has hardly been a window (twice the smallest) for ten seconds: then the RTT of that round is the base RTT |
 //! | round trips | clocked by the base RTT | counted by what is acknowledged |
+//! | delay of a round | smallest RTT since it began, from its first acknowledgement on | smallest RTT of this one so far and the one before |
+//! | T | as above | at least what two packets of the window take at the base RTT: on slow links they are no congestion |
+//! | once a round trip | marks and delay; losses apart | one reduction for all that was sent before it, whatever tells of it |
+//! | growth after a reduction | at once | from the first packet sent after it (RFC 9002, section 7.3.2) |
 //! | 4 K / (K + C RTT) | above 1 for a C RTT below 3 K | at most 1: no more is given up than was marked |
-//! | retransmission timeout | one packet, slow start to half of the window | persistent congestion: the minimum window |
+//! | largest window, pacing | C RTT, and cwnd / RTT, in the port | none, and the engine's |
+//! | retransmission timeout | one packet, slow start to half of the window | persistent congestion: the minimum window, and another base RTT |
 
 use super::InvalidParam;
 use super::fractional::FractionalWindow;

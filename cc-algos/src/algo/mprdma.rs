@@ -9,22 +9,25 @@
 //! holds it where (1 - p) / W = p / 2, at W = 2 (1 - p) / p packets.
 //!
 //! The law was read in two places of the Uno artifact (`spcl/Uno_SC25`, commit 68d164e: `lcp.cpp` and `uec.cpp`, type
-//! `mprdma`); of the paper only the abstract could be had. The choice of paths (an acknowledgement sends the next packet on
-//! its own path, paths that fall behind are dropped) is a balancer's and no part of a controller here.
+//! `mprdma`) and in a port of the paper to ns-3 (`Cherries-Man/NS3-MP-RDMA`, `mp-rdma-hw.cc`, commit 81a0e22); of the paper
+//! only the abstract could be had. The choice of paths (an acknowledgement sends the next packet on its own path, paths that
+//! fall behind are dropped) is a balancer's and no part of a controller here.
 //!
 //! | parameter | unit | default | origin |
 //! |---|---|---|---|
 //! | `increase` | packets a window of unmarked packets | 1 | the law |
-//! | `decrease` | packets a marked packet | 0.5 | the law; the artifact's `mprdma.cpp` has 0.15 |
+//! | `decrease` | packets a marked packet | 0.5 | the law; the artifact's `mprdma.cpp` has 0.15, copies of htsim 0.25 |
 //! | `initial_window`, `min_window` | packets | 10, 1 | RFC 9002, section 7.2; the artifact |
 //!
 //! ## Differences from the reference
 //!
 //! | | reference | here |
 //! |---|---|---|
-//! | start | a window of one BDP | the same with an oracle, else `initial_window`, doubling each round trip until the first mark or loss, or until the BDP of the local link |
+//! | start | a window of one BDP; in the port one packet | one BDP with an oracle, else `initial_window`, doubling each round trip until the first mark or loss, or until the BDP of the local link |
 //! | count | packets | bytes: a packet of half size counts half |
-//! | losses | not part of the law as read; the hardware goes back to lost packets | as a mark for each lost packet |
+//! | unmarked packet | 1 / cwnd | the same, but no more than itself |
+//! | losses | not part of the law as read; the hardware goes back to lost packets, copies of htsim take a trimmed packet's bytes | as a mark for each lost packet |
+//! | nothing left to send | the port takes a packet for each acknowledgement, so that paths leave the window | none: a window that is not in use stays |
 //! | retransmission timeout | unknown | persistent congestion: the minimum window |
 //! | largest window | one BDP in the artifact | none |
 

@@ -1,27 +1,32 @@
 //! `nscc`: network-signal based congestion control of Ultra Ethernet, after `ultraethernet/uet-htsim` (`htsim/sim/uec.cpp`,
-//! commit 40ccb05), which calls its constants the specification's defaults. The specification itself could not be had.
+//! commit 40ccb05), which calls its constants the specification's defaults.
 //!
 //! ```text
 //! q = RTT - base RTT;  a = BDP / 150 kB;  b = target / 12 us;  MSS the packet size
-//! unmarked, q <  target   inc += alpha x acked x (target - q)          alpha = 4 MSS a b / target
-//!           q < 1 us for a window: at once cwnd += acked a / 4         fast increase
-//! unmarked, q >= target   inc += fi x acked                            fi = 5 MSS a
+//! unmarked, q <  target   inc += alpha x acked x (target - q) / cwnd    alpha = 4 MSS a b / target
+//!           q < 1 us for a window: at once cwnd += acked a / 4          fast increase
+//! unmarked, q >= target   inc += fi x acked / cwnd                      fi = 5 MSS a
 //! marked,   q <  target   nothing
 //! marked,   q >= target   cwnd *= max(1 - gamma (avg - target) / avg, 1/2)   once a base RTT, if avg > target
-//! after 8 packets or a base RTT    cwnd += inc / cwnd; inc = 0;  after a base RTT also cwnd += eta = 0.15 MSS a
+//! after 8 packets or a base RTT    cwnd += inc; inc = 0;  after a base RTT also cwnd += eta = 0.15 MSS a
 //! avg        avg += 0.0125 (q - avg), with base RTT / 4 in place of q where that is unmarked and above the target
 //! trim       cwnd -= its bytes
 //! Quick Adapt, each base RTT + target:   if trimmed, lost or q > 4 target, and achieved < max / 8:   cwnd = achieved
 //! bounds     one packet to max = 1.5 BDP
 //! ```
 //!
+//! The text of the specification could not be had. A port to ns-3 names what it takes from version 1.0.3, sections 3.6.13.3
+//! to 3.6.13.6 and Table 3-82 (`Radonux/asteria-ns3`, `nscc-window.cc`, commit 368ce73): the four cases, gamma, the largest
+//! cut, fi, a / 4, eta, alpha, the eighth, 8 packets, a base RTT and 1.5 BDP are the same there. What start, fast increase
+//! and Quick Adapt share with FASTFLOW is in [`spray`](super::spray).
+//!
 //! The fairness promised is low: a flow that starts into a queue takes it for the base RTT, and its larger target for a
 //! larger share. With an oracle's base RTT shares are nearly even.
 //!
 //! | parameter | unit | default | origin |
 //! |---|---|---|---|
-//! | `target` | queueing delay, base RTTs | 0.75 | uet-htsim with trimming; 1 without |
-//! | `gamma` | strength of the decrease | 0.8 | uet-htsim |
+//! | `target` | queueing delay, base RTTs | 0.75 | uet-htsim and the port, with trimming; 1 without |
+//! | `gamma` | strength of the decrease | 0.8 | the same |
 //! | `average` | weight of a packet in the mean delay | 0.0125 | uet-htsim |
 //! | `quick_adapt` | off or on | on | uet-htsim |
 //! | `initial_window`, `min_window` | packets | 10, 1 | RFC 9002, section 7.2; uet-htsim |
@@ -34,10 +39,14 @@
 //! | base RTT, BDP | base RTT configured and lowered by samples; BDP by the local link | the smallest RTT seen and the local link, or the delivery rate; an oracle's with an oracle |
 //! | RTT of the network, for `a`, `eta` and the target | configured: the longest base RTT | the flow's own base RTT |
 //! | start | 1.5 BDP | the same with an oracle, else `initial_window`, doubling until the first mark, trim or loss, or until q reaches the target |
-//! | increase | as above | not more in all than the bytes acknowledged, so never faster than slow start; none while the sender does not use its window |
+//! | mean delay | weight of an acknowledgement; the port: over the last base RTT | weight of a packet |
+//! | increase | as above, `inc` divided when applied | divided when earned; no more than the bytes acknowledged; none while the sender does not use its window, and none from before idleness |
+//! | fast increase | the acknowledgement that completes the window counts whole | its bytes beyond the window |
 //! | lost packets | cwnd -= their bytes on a timeout | the same for every loss, with Quick Adapt as after a trim |
 //! | acknowledgements of several packets | one mark for all of them | marked and unmarked bytes apart, marks first |
-//! | Quick Adapt | sets the window | never raises it |
+//! | q above 4 targets | asks for Quick Adapt; in the port only without trimming | asks for it |
+//! | Quick Adapt | sets the window, even above what it was; an unmarked acknowledgement may adapt again at once | never raises it; again once what was in flight is through; only where the window is in use; an adaptation that would not cut leaves the trim's own cut |
+//! | its period | counts the acknowledgement that ends it | does not: an acknowledgement of ten packets brings the same as ten |
 //! | receiver's window penalty, SLEEK | part of it | none |
 
 use super::InvalidParam;

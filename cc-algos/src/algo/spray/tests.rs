@@ -31,9 +31,9 @@ fn fast_increase_begins_with_the_bytes_beyond_a_window_and_ends_with_a_queue() {
     // Five of these ten packets complete the window, the other five are beyond it.
     assert_eq!((spray.grow_at_once(1e4, empty()), spray.window.bytes()), (5e3, 30_000));
     assert_eq!((spray.grow_at_once(1e4, empty()), spray.window.bytes()), (0.0, 40_000));
-    assert_eq!(spray.phase(), Phase::FastIncrease);
+    assert_eq!(spray.phase, Phase::FastIncrease);
     assert_eq!(spray.grow_at_once(1e4, Clearance { delay: 1_000.0, ..empty() }), 1e4);
-    assert_eq!((spray.phase(), spray.window.bytes()), (Phase::Cases, 40_000));
+    assert_eq!((spray.phase, spray.window.bytes()), (Phase::Cases, 40_000));
     assert_eq!(spray.grow_at_once(1e4, empty()), 1e4, "the count begins anew");
 }
 
