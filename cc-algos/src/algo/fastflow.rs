@@ -190,7 +190,7 @@ impl FastFlow {
         let window = &mut self.spray.window;
         let early = self.params.proportional * (trip.target - trip.rtt) / trip.rtt * window.mtu();
         let fair = self.params.fair_increase * trip.bdp;
-        window.add(rest * ((early.max(0.0) + fair) / window.exact()).min(1.0));
+        window.add(window.growth(rest, early.max(0.0) + fair));
     }
 
     fn on_acked(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {

@@ -65,6 +65,21 @@ impl FractionalWindow {
         self.set(self.bytes + bytes);
     }
 
+    /// What `bytes` add of which a window's worth adds `gain` bytes, and none more than itself.
+    ///
+    /// A batch of more than a window counts as if it came bit by bit: a window that was just cut does not grow by a share
+    /// that only a small one has.
+    pub fn growth(&self, bytes: f64, gain: f64) -> f64 {
+        let doubling = (gain - self.bytes).max(0.0).min(bytes);
+        let (window, rest) = (self.bytes + doubling, bytes - doubling);
+        let more = if rest <= window {
+            rest * (gain / window).min(1.0)
+        } else {
+            libm::sqrt(window * window + 2.0 * gain * rest) - window
+        };
+        doubling + more.min(rest)
+    }
+
     /// The window is cut down to `most` bytes if it is larger, but not below the minimum.
     pub const fn cap(&mut self, most: f64) {
         if self.bytes > most {
@@ -105,6 +120,21 @@ mod tests {
         let mut window = FractionalWindow::new(&setup(), 10, 1);
         (0..1_000).for_each(|_| window.add(0.01));
         assert_eq!(window.bytes(), 10 * MTU + 10);
+    }
+
+    #[test]
+    fn a_window_of_bytes_adds_the_gain_and_a_larger_batch_is_no_better_for_a_smaller_window() {
+        let grown = |packets: u64, batch: f64| {
+            let mut window = FractionalWindow::new(&setup(), packets, 1);
+            window.add(window.growth(batch * MTU as f64, 2.0 * MTU as f64));
+            window.exact() / MTU as f64
+        };
+        assert_eq!((grown(20, 20.0), grown(20, 5.0), grown(1, 1.0)), (22.0, 20.5, 2.0));
+        // From two packets on bit by bit: sqrt(2 x 2 + 2 x 2 x 30).
+        assert!((grown(2, 30.0) - 124.0_f64.sqrt()).abs() < 1e-9);
+        for packets in 1..40 {
+            assert!(grown(packets, 30.0) < grown(packets + 1, 30.0), "{packets}");
+        }
     }
 
     #[test]

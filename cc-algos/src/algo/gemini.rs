@@ -265,8 +265,7 @@ impl Gemini {
         let room = self.ssthresh.map_or(f64::INFINITY, |ssthresh| (ssthresh - self.window.exact()).max(0.0));
         let doubling = acked.min(room);
         self.window.add(doubling);
-        let share = self.increase() / self.window.exact();
-        self.window.add((acked - doubling) * share.min(1.0));
+        self.window.add(self.window.growth(acked - doubling, self.increase()));
     }
 }
 

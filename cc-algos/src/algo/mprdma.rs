@@ -107,9 +107,7 @@ impl MpRdma {
                 self.starting = false;
             }
         } else {
-            // Never faster than a start, however small the window.
-            let share = self.params.increase * self.window.mtu() / self.window.exact();
-            self.window.add(unmarked * share.min(1.0));
+            self.window.add(self.window.growth(unmarked, self.params.increase * self.window.mtu()));
         }
     }
 }

@@ -243,7 +243,7 @@ impl Nscc {
             self.spray.leave_start();
             (bytes, scale.fair)
         };
-        let increase = rest * (share / self.spray.window.exact()).min(1.0);
+        let increase = self.spray.window.growth(rest, share);
         self.increase += increase;
         self.unused -= increase + (self.spray.window.exact() - before);
     }

@@ -20,21 +20,23 @@ fn acked(micros: u64, bytes: u64) -> Feedback<'static> {
     feedback
 }
 
-fn empty() -> Clearance {
-    Clearance { delay: 0.0, target: 6_000.0, gain: 1.0 }
+/// Packets that start and fast increase leave of so many that met a queue of `delay` ns, and the window after it.
+fn grow(spray: &mut SprayWindow, packets: u64, delay: f64) -> (u64, u64) {
+    let left = spray.grow_at_once((packets * MTU) as f64, Clearance { delay, target: 6_000.0, gain: 1.0 });
+    (left as u64 / MTU, spray.window.bytes() / MTU)
 }
 
 #[test]
 fn fast_increase_begins_with_the_bytes_beyond_a_window_and_ends_with_a_queue() {
     let mut spray = resumed(25);
-    assert_eq!(spray.grow_at_once(2e4, empty()), 2e4);
+    assert_eq!(grow(&mut spray, 20, 0.0), (20, 25));
     // Five of these ten packets complete the window, the other five are beyond it.
-    assert_eq!((spray.grow_at_once(1e4, empty()), spray.window.bytes()), (5e3, 30_000));
-    assert_eq!((spray.grow_at_once(1e4, empty()), spray.window.bytes()), (0.0, 40_000));
+    assert_eq!(grow(&mut spray, 10, 0.0), (5, 30));
+    assert_eq!(grow(&mut spray, 10, 0.0), (0, 40));
     assert_eq!(spray.phase, Phase::FastIncrease);
-    assert_eq!(spray.grow_at_once(1e4, Clearance { delay: 1_000.0, ..empty() }), 1e4);
-    assert_eq!((spray.phase, spray.window.bytes()), (Phase::Cases, 40_000));
-    assert_eq!(spray.grow_at_once(1e4, empty()), 1e4, "the count begins anew");
+    assert_eq!(grow(&mut spray, 10, 1_000.0), (10, 40));
+    assert_eq!(spray.phase, Phase::Cases);
+    assert_eq!(grow(&mut spray, 10, 0.0), (10, 40), "the count begins anew");
 }
 
 #[test]
@@ -42,14 +44,14 @@ fn packets_without_a_sample_wait_for_the_next() {
     let mut spray = resumed(25);
     let flight = Flight::idle(MTU);
     let mut first = acked(20, TEN);
-    assert_eq!(spray.delay(), 0.0);
+    assert_eq!(spray.delay() as u64, 0);
     let sample = RttSample { latest: Span::from_micros(20), ack_delay: Span::from_micros(3), sent_at: Timestamp::ZERO };
     first.rtt = Some(sample);
     spray.observe(&first, &flight);
     spray.observe(&acked(21, TEN), &flight);
-    assert_eq!(spray.delay(), 5_000.0, "that of the newest sample");
-    assert_eq!(spray.judged(TEN, &acked(21, TEN)), 0.0);
-    assert_eq!(spray.judged(TEN, &first), 2e4);
+    assert_eq!(spray.delay() as u64, 5_000, "that of the newest sample");
+    assert_eq!(spray.judged(TEN, &acked(21, TEN)) as u64, 0);
+    assert_eq!(spray.judged(TEN, &first) as u64, 2 * TEN);
 }
 
 #[test]

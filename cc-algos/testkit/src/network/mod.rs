@@ -172,9 +172,11 @@ impl World {
         self.tap.lock().controller.handover()
     }
 
-    /// Whether packets go out as ECN-capable.
+    /// Whether packets go out as ECN-capable, and their marks can be told: counts that were forged to the end of their range do
+    /// not grow any more.
     pub fn is_marking(&self) -> bool {
-        self.sender.ecn(PATH).is_capable()
+        let is_told = self.network.echo || self.fates.forge_marks < u64::MAX / 2;
+        self.sender.ecn(PATH).is_capable() && is_told
     }
 
     /// Puts another controller in charge, watched by `invariants`.
