@@ -34,7 +34,7 @@
 //! |---|---|---|
 //! | C | configured | the local link, or the largest delivery rate; an oracle's with an oracle |
 //! | base RTT | configured; in the port the smallest RTT seen | the smallest RTT seen; an oracle's with an oracle |
-//! | a longer route | unknown | congestion of the wide area, until there has hardly been a window (twice the smallest) for ten seconds: then the RTT of that round is the base RTT |
+//! | a longer route | unknown | congestion of the wide area for ten seconds and 32 round trips without a break: then the RTT of that round is the base RTT |
 //! | round trips | clocked by the base RTT | counted by what is acknowledged |
 //! | delay of a round | smallest RTT since it began, from its first acknowledgement on | smallest RTT of this one so far and the one before |
 //! | T | as above | at least what two packets of the window take at the base RTT: on slow links they are no congestion |
@@ -116,11 +116,9 @@ impl GeminiParams {
     }
 }
 
-/// Time with hardly a window after which a delay that stays is the path's and not this flow's queue. BBR's memory for the
-/// smallest RTT (draft-ietf-ccwg-bbr: MinRTTFilterLen).
-const PATIENCE: Span = Span::from_secs(10);
-/// Smallest windows that are hardly a window.
-const HARDLY: f64 = 2.0;
+/// Time and round trips without a break after which a delay is the path's and not this flow's queue. The time is BBR's
+/// memory for the smallest RTT (draft-ietf-ccwg-bbr: MinRTTFilterLen); so many reductions leave a thousandth of any window.
+const PATIENCE: (Span, u64) = (Span::from_secs(10), 32);
 /// Packets of the window whose time at the base RTT is no delay: they may stand behind each other.
 const BURST: f64 = 2.0;
 
@@ -149,8 +147,8 @@ pub struct Gemini {
     base_rtt: Option<Span>,
     /// Whether delay tells of congestion in the wide area.
     wan_congested: bool,
-    /// Since when it does although there is hardly a window.
-    stuck_since: Option<Timestamp>,
+    /// Since when, and since which round, every round has been late.
+    late_since: Option<(Timestamp, u64)>,
 }
 
 impl Gemini {
@@ -172,7 +170,7 @@ impl Gemini {
             former_rtt: None,
             base_rtt: None,
             wan_congested: false,
-            stuck_since: None,
+            late_since: None,
             params,
         })
     }
@@ -211,15 +209,16 @@ impl Gemini {
         })
     }
 
-    /// A round ended: a delay that stays although there has hardly been a window for long is the path's.
+    /// A round ended: a delay that stays through so many reductions is the path's.
     fn lose_patience(&mut self, now: Timestamp) {
-        if self.window.exact() > HARDLY * self.window.min() {
-            self.stuck_since = None;
-        } else if self.wan_congested {
-            let since = *self.stuck_since.get_or_insert(now);
-            if now.saturating_since(since) > PATIENCE {
-                (self.base_rtt, self.stuck_since) = (self.former_rtt, None);
-            }
+        let delay = self.former_rtt.zip(self.base_rtt).map(|(rtt, base)| rtt.saturating_sub(base));
+        if delay.is_none_or(|delay| delay <= self.params.delay) {
+            self.late_since = None;
+            return;
+        }
+        let (since, round) = *self.late_since.get_or_insert((now, self.rounds.rounds()));
+        if now.saturating_since(since) > PATIENCE.0 && self.rounds.rounds() - round > PATIENCE.1 {
+            (self.base_rtt, self.late_since) = (self.former_rtt, None);
         }
     }
 
@@ -305,7 +304,7 @@ impl Controller for Gemini {
                 self.round = Round::default();
                 (self.alpha, self.ssthresh) = (self.params.alpha, None);
                 (self.base_rtt, self.former_rtt) = (None, None);
-                (self.wan_congested, self.stuck_since) = (false, None);
+                (self.wan_congested, self.late_since) = (false, None);
             }
             _ => {}
         }
