@@ -147,6 +147,8 @@ pub struct Gemini {
     base_rtt: Option<Span>,
     /// Whether delay tells of congestion in the wide area.
     wan_congested: bool,
+    /// Bytes acknowledged that no sample has judged yet.
+    waiting: u64,
     /// Since when, and since which round, every round has been late.
     late_since: Option<(Timestamp, u64)>,
 }
@@ -170,6 +172,7 @@ impl Gemini {
             former_rtt: None,
             base_rtt: None,
             wan_congested: false,
+            waiting: 0,
             late_since: None,
             params,
         })
@@ -278,6 +281,7 @@ impl Controller for Gemini {
         self.observe(feedback, flight);
         if let Some(kept) = self.kept(feedback, flight) {
             self.window.set(self.window.exact() * kept);
+            self.waiting = 0;
             self.ssthresh = Some(self.window.exact());
         }
         if feedback.persistent_congestion.is_some() {
@@ -286,10 +290,13 @@ impl Controller for Gemini {
             // As RFC 9002, section 5.2, asks of the smallest RTT: the path may be another one.
             (self.base_rtt, self.former_rtt) = (None, None);
         }
-        if feedback.newly_marked.is_zero() && !self.wan_congested && flight.limit.allows_growth() {
-            let acked = self.recovery.acked_outside(feedback);
-            if acked > 0 {
-                self.grow(acked as f64);
+        self.waiting = self.waiting.saturating_add(self.recovery.acked_outside(feedback));
+        // Packets that bring no sample wait for the next: it says whether there is a delay.
+        if feedback.rtt.is_some() || !feedback.newly_marked.is_zero() {
+            let judged = core::mem::take(&mut self.waiting);
+            let calm = feedback.newly_marked.is_zero() && !self.wan_congested;
+            if judged > 0 && calm && flight.limit.allows_growth() {
+                self.grow(judged as f64);
             }
         }
     }
@@ -303,7 +310,7 @@ impl Controller for Gemini {
                 self.recovery.forget();
                 self.round = Round::default();
                 (self.alpha, self.ssthresh) = (self.params.alpha, None);
-                (self.base_rtt, self.former_rtt) = (None, None);
+                (self.base_rtt, self.former_rtt, self.waiting) = (None, None, 0);
                 (self.wan_congested, self.late_since) = (false, None);
             }
             _ => {}
