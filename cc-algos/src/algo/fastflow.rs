@@ -53,8 +53,9 @@
 //! | r = t | nothing happens | as above t |
 
 use super::InvalidParam;
+use super::decay::Decay;
 use super::newreno::packets;
-use super::spray::{Clearance, SprayWindow, average, lost};
+use super::spray::{Clearance, SprayWindow, lost};
 use super::window::Sizes;
 use crate::controller::{Controller, ControllerState, Feedback, Flight, Handover, Setup};
 use crate::declare::{Declaration, Family, Need, Reductions};
@@ -139,6 +140,7 @@ pub struct FastFlow {
     spray: SprayWindow,
     /// Mean share of marked packets.
     marks: f64,
+    decay: Decay,
 }
 
 /// What a batch says of the path: base RTT, RTT and target in ns, BDP in bytes.
@@ -159,7 +161,8 @@ impl FastFlow {
     pub fn new(params: FastFlowParams, setup: &Setup) -> Result<Self, InvalidParam> {
         params.validate()?;
         let sizes = Sizes { initial: params.initial_window, min: params.min_window };
-        Ok(Self { spray: SprayWindow::new(setup, sizes, params.quick_adapt), params, marks: 0.0 })
+        let spray = SprayWindow::new(setup, sizes, params.quick_adapt);
+        Ok(Self { spray, decay: Decay::new(params.average), params, marks: 0.0 })
     }
 
     fn trip(&self) -> Option<Trip> {
@@ -214,7 +217,8 @@ impl Controller for FastFlow {
         let acked = feedback.newly_acked.packets;
         if acked > 0 {
             let share = feedback.newly_marked.packets.min(acked) as f64 / acked as f64;
-            self.marks = average(self.marks, self.params.average, share, acked);
+            let kept = self.decay.after(acked);
+            self.marks = kept * self.marks + (1.0 - kept) * share;
         }
         let adapted = self.quick_adapt(feedback, flight);
         let lost = lost(feedback);

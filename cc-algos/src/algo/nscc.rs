@@ -50,8 +50,9 @@
 //! | receiver's window penalty, SLEEK | part of it | none |
 
 use super::InvalidParam;
+use super::decay::Decay;
 use super::newreno::packets;
-use super::spray::{Clearance, MAX_BDPS, SprayWindow, average, lost};
+use super::spray::{Clearance, MAX_BDPS, SprayWindow, lost};
 use super::window::Sizes;
 use crate::controller::{Cause, Controller, ControllerState, Feedback, Flight, Handover, Setup};
 use crate::declare::{Declaration, Family, Need, Reductions};
@@ -158,6 +159,7 @@ pub struct Nscc {
     decreased_at: Option<Timestamp>,
     /// Mean queueing delay, ns.
     mean_delay: f64,
+    decay: Decay,
 }
 
 impl Nscc {
@@ -172,6 +174,7 @@ impl Nscc {
         let spray = SprayWindow::new(setup, sizes, params.quick_adapt);
         Ok(Self {
             scale: Scale::new(&spray, params.target),
+            decay: Decay::new(params.average),
             params,
             spray,
             increase: 0.0,
@@ -195,7 +198,8 @@ impl Nscc {
     /// The mean delay after a batch that met queues of `delay`.
     fn observe_delay(&mut self, feedback: &Feedback<'_>, delay: f64, scale: &Scale) {
         let mut observe = |sample, packets| {
-            self.mean_delay = average(self.mean_delay, self.params.average, sample, packets);
+            let kept = self.decay.after(packets);
+            self.mean_delay = kept * self.mean_delay + (1.0 - kept) * sample;
         };
         if feedback.cause == Cause::Trim {
             observe(scale.base_rtt, feedback.newly_lost.packets);

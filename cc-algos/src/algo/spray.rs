@@ -249,12 +249,5 @@ pub const fn lost(feedback: &Feedback<'_>) -> u64 {
     feedback.newly_lost.bytes.saturating_add(feedback.recovered.bytes)
 }
 
-/// A mean in which each of `packets` packets has `weight`, after they all showed `sample`.
-pub fn average(mean: f64, weight: f64, sample: f64, packets: u64) -> f64 {
-    let kept = 1.0 - weight;
-    let kept = if packets == 1 { kept } else { libm::pow(kept, packets as f64) };
-    kept * mean + (1.0 - kept) * sample
-}
-
 #[cfg(test)]
 mod tests;
