@@ -204,10 +204,16 @@ mod tests {
     fn what_is_further_off_is_worse() {
         let promise = Promise::WindowAtLosses;
         assert_eq!([7.9, 8.0, 12.5, 12.6].map(|measured| promise.keeps(measured, 10.0)), [false, true, true, false]);
-        assert_eq!((promise.worse(10.0, 8.0, 11.0), promise.worse(10.0, 9.0, 20.0)), (8.0, 20.0));
-        assert_eq!(promise.worse(10.0, 0.0, 1_000.0), 0.0);
-        assert_eq!(Promise::Utilisation.worse(0.9, 0.5, 0.7), 0.5);
-        assert_eq!(Promise::QueueingDelay.worse(0.9, 0.5, 0.7), 0.7);
+        let cases = [
+            (promise, [10.0, 8.0, 11.0], 8.0),
+            (promise, [10.0, 9.0, 20.0], 20.0),
+            (promise, [10.0, 0.0, 1_000.0], 0.0),
+            (Promise::Utilisation, [0.9, 0.5, 0.7], 0.5),
+            (Promise::QueueingDelay, [0.9, 0.5, 0.7], 0.7),
+        ];
+        for (promise, [threshold, a, b], worse) in cases {
+            assert!((promise.worse(threshold, a, b) - worse).abs() < f64::EPSILON, "{promise:?} {threshold} {a} {b}");
+        }
     }
 
     #[test]
