@@ -61,6 +61,7 @@ impl RttEstimator {
             self.measured = Some(Measured { latest, adjusted: latest, min: latest });
             self.smoothed = latest;
             self.variation = latest.mul_div(1, 2);
+            self.min_is_void = false;
             return;
         };
         let min = if self.min_is_void { latest } else { before.min.min(latest) };
