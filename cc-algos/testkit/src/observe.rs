@@ -110,6 +110,14 @@ impl Outputs {
     }
 }
 
+impl Outputs {
+    /// Bytes that the sender of `flight` can have on the way: of the window, what the rate can have in flight.
+    pub fn in_use(&self, flight: &Flight<'_>) -> u64 {
+        let paced = self.pacing_rate.zip(flight.smoothed_rtt).map_or(u64::MAX, |(rate, rtt)| rate.bytes_in(rtt));
+        self.window.min(paced)
+    }
+}
+
 impl fmt::Display for Outputs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "window {} B", self.window)?;

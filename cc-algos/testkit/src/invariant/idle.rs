@@ -1,12 +1,11 @@
 //! No burst after idleness.
 
-use cc_algos::declare::{Family, Law};
+use cc_algos::declare::Law;
 use cc_algos::estimate::RoundCounter;
 use cc_algos::signal::Signal;
-use cc_algos::units::Rate;
 
-use super::Context;
 use super::absence::tells_of_congestion;
+use super::{Context, Reading};
 use crate::observe::{Invariant, Step, Violation};
 
 /// The first round trip after idleness.
@@ -18,14 +17,14 @@ struct Resumed {
 }
 
 /// When sending resumes, the window is at most what it was; and in the round trip after that it grows by no more than twice
-/// what is acknowledged. Time that passed idle is no reason to grow. A model whose first flight comes only now may start at
-/// the rate of the host's link; and one that held little in flight for a while, as to measure the base RTT, may take the
-/// silence for the rest of that while, and have the window back with which its phase began. What losses or marks had taken may
-/// come back with the end of the recovery.
+/// what is acknowledged. Time that passed idle is no reason to grow. A datacentre's model whose first flight comes only now may
+/// start at the rate of the host's link, and what its window is beyond that which its rate can have in flight is not used. A
+/// model that held little in flight for a while, as to measure the base RTT, may take the silence for the rest of that while,
+/// and have the window back with which its phase began. What losses or marks had taken may come back with the end of the
+/// recovery.
 #[derive(Clone, Debug)]
 pub struct Idle {
-    /// Rate at which a model may start.
-    line_rate: Option<Rate>,
+    reading: Reading,
     resumed: Option<Resumed>,
     rounds: RoundCounter,
     /// Largest window in the round before and in this one: a model may come out of a short dip.
@@ -80,15 +79,14 @@ impl Held {
 impl Idle {
     /// For one history.
     pub fn new(context: &Context<'_>) -> Self {
-        let Context { declaration, network } = context;
-        let starts_at_line_rate = declaration.bounds.law == Law::Model && declaration.family == Family::Datacentre;
+        let law = context.declaration.bounds.law;
         Self {
-            line_rate: starts_at_line_rate.then_some(network.rate),
+            reading: context.reading(),
             resumed: None,
             rounds: RoundCounter::default(),
             former_window: 0,
             window: 0,
-            held: Held { law: declaration.bounds.law, phase: "", before_phase: 0, before_congestion: None },
+            held: Held { law, phase: "", before_phase: 0, before_congestion: None },
         }
     }
 
@@ -126,15 +124,15 @@ impl Invariant for Idle {
         resumed.acked = resumed.acked.saturating_add(feedback.newly_acked.bytes);
         let begin = resumed.window.max(held);
         let most = begin.saturating_add(resumed.acked.saturating_mul(2)).saturating_add(flight.mtu);
-        let product = self.line_rate.zip(flight.smoothed_rtt).map_or(0, |(rate, rtt)| rate.bytes_in(rtt));
-        let most = most.max(product);
+        let most = most.max(self.reading.start(flight.smoothed_rtt.max(flight.latest_rtt)));
         let (window, acked) = (begin, resumed.acked);
         let is_over = feedback.acked.last().is_some_and(|newest| newest.packet_number >= resumed.until_packet);
         if is_over || !feedback.spurious.is_empty() {
             self.resumed = None;
             return Ok(());
         }
-        Violation::unless(after <= most, "no growth for the time that passed idle", || {
+        let counts = self.reading.of(&step.after, flight);
+        Violation::unless(counts <= most, "no growth for the time that passed idle", || {
             format!("{after} B, up from {window} B, with {acked} B acknowledged since")
         })
     }

@@ -5,19 +5,32 @@ use cc_algos::declare::Law;
 use cc_algos::estimate::RoundCounter;
 use cc_algos::signal::{PathChange, Signal};
 
-use super::Context;
 use super::absence::{tells_of_congestion, without_limit};
+use super::{Context, Reading};
 use crate::observe::{Call, Invariant, Outputs, Step, Violation};
 
 /// Windows up to this many times what was in flight of late may grow although the application limits: models reckon with a
 /// gain of up to 2.89.
 const MODEL_GAIN: u64 = 3;
 
+/// RTT samples of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Samples {
+    None,
+    /// This call brings the first.
+    First,
+    Some,
+}
+
 /// While application or receiver limit the sender, the window grows no further than what is in use explains, and it does not
-/// shrink where it would not if the window were the limit. A model may give back what it had before.
+/// shrink where it would not if the window were the limit. A model may give back what it had before, and a datacentre's may
+/// start at the rate of the host's link once a path's first RTT sample tells what that makes.
 #[derive(Clone, Debug)]
 pub struct Limited {
     law: Law,
+    reading: Reading,
+    /// What the path has told of its RTT.
+    samples: Samples,
     /// Largest window on this path.
     held: u64,
     rounds: RoundCounter,
@@ -32,6 +45,8 @@ impl Limited {
     pub fn new(context: &Context<'_>) -> Self {
         Self {
             law: context.declaration.bounds.law,
+            reading: context.reading(),
+            samples: Samples::None,
             held: 0,
             rounds: RoundCounter::default(),
             former_in_flight: 0,
@@ -41,7 +56,16 @@ impl Limited {
     }
 
     fn note(&mut self, call: &Call<'_>) {
+        // The loss of ECN leaves the path what it was.
+        if let Some(Signal::PathChange { change: PathChange::Migrated | PathChange::Revived, .. }) = call.signal() {
+            (self.held, self.samples) = (0, Samples::None);
+        }
         let Some(feedback) = call.feedback() else { return };
+        self.samples = match (self.samples, feedback.rtt) {
+            (Samples::None, None) => Samples::None,
+            (Samples::None, Some(_)) => Samples::First,
+            _ => Samples::Some,
+        };
         let at_send = feedback.acked.iter().map(|packet| packet.at_send.in_flight).max().unwrap_or(0);
         self.in_flight = self.in_flight.max(feedback.prior_in_flight).max(at_send);
         if let Some(newest) = feedback.acked.last()
@@ -56,10 +80,6 @@ impl Limited {
 impl Invariant for Limited {
     fn before(&mut self, call: &Call<'_>, controller: &dyn Controller) {
         self.note(call);
-        // The loss of ECN leaves the path what it was.
-        if let Some(Signal::PathChange { change: PathChange::Migrated | PathChange::Revived, .. }) = call.signal() {
-            self.held = 0;
-        }
         if self.law == Law::Model {
             self.held = self.held.max(controller.window());
         }
@@ -75,12 +95,19 @@ impl Invariant for Limited {
         let (before, after) = (step.before.window, step.after.window);
         let in_flight = self.in_flight.max(self.former_in_flight);
         let most = in_flight.saturating_mul(MODEL_GAIN).saturating_add(step.call.flight().mtu);
+        let flight = step.call.flight();
+        let [used_before, used, used_if_free] =
+            [step.before, step.after, unlimited].map(|outputs| self.reading.of(&outputs, flight));
+        let start = if self.samples == Samples::First { self.reading.start(flight.smoothed_rtt) } else { 0 };
         Violation::unless(
-            after <= before.max(most).max(self.held),
+            used <= before.max(most).max(self.held).max(start),
             "no growth while the window is not in use",
             || format!("{before} B before and {after} B after, with at most {in_flight} B in flight of late"),
         )?;
-        let shrinks = after < before && unlimited.window >= before;
+        // With the estimate of the smallest RTT a model's window may move and not its rate, but for what rounds, or its rate
+        // and not its window.
+        let shrinks = (after < before && unlimited.window >= before)
+            && (self.reading.is_less(used, used_before) && used_if_free >= used_before);
         Violation::unless(!shrinks, "a window that does not shrink for not being in use", || {
             format!("{before} B before and {after} B after; {} B if the window were the limit", unlimited.window)
         })

@@ -12,7 +12,9 @@ mod pace;
 mod sanity;
 mod timers;
 
-use cc_algos::declare::Declaration;
+use cc_algos::controller::Flight;
+use cc_algos::declare::{Declaration, Family, Law};
+use cc_algos::units::{Rate, Span};
 
 pub use batching::Batching;
 pub use bounds::Bounds;
@@ -25,6 +27,7 @@ pub use pace::Pace;
 pub use sanity::Sanity;
 pub use timers::Timers;
 
+use crate::observe::Outputs;
 use crate::script::Network;
 
 /// What an invariant has to know of the history that it watches.
@@ -34,4 +37,53 @@ pub struct Context<'a> {
     pub declaration: &'a Declaration,
     /// The network.
     pub network: &'a Network,
+}
+
+impl Context<'_> {
+    /// What to make of windows of such a law.
+    fn reading(&self) -> Reading {
+        let Self { declaration, network } = self;
+        match (declaration.bounds.law, declaration.family) {
+            (Law::Model, Family::Datacentre) => Reading::Paced { line_rate: network.rate },
+            _ => Reading::Plain,
+        }
+    }
+}
+
+/// What a window says of the load that a law puts on the network.
+#[derive(Clone, Copy, Debug)]
+enum Reading {
+    /// All of it counts.
+    Plain,
+    /// The law of a datacentre's model sets a rate, and its window may be no more than a bound, which nothing ever reaches.
+    Paced {
+        /// Rate at which a flow may start as soon as it knows a round trip: that of the host's link.
+        line_rate: Rate,
+    },
+}
+
+impl Reading {
+    /// What counts of a window.
+    fn of(self, outputs: &Outputs, flight: &Flight<'_>) -> u64 {
+        match self {
+            Self::Plain => outputs.window,
+            Self::Paced { .. } => outputs.in_use(flight),
+        }
+    }
+
+    /// Whether what counts is less than it was, and not only for the rounding of rates.
+    const fn is_less(self, counts: u64, than: u64) -> bool {
+        match self {
+            Self::Plain => counts < than,
+            Self::Paced { .. } => counts.saturating_add(1 + counts / 1_000) < than,
+        }
+    }
+
+    /// The window that a flow may start with.
+    fn start(self, rtt: Option<Span>) -> u64 {
+        match (self, rtt) {
+            (Self::Paced { line_rate }, Some(rtt)) => line_rate.bytes_in(rtt),
+            _ => 0,
+        }
+    }
 }

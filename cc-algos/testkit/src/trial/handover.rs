@@ -22,8 +22,11 @@ pub(crate) fn hands_over(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
         || "neither".to_owned(),
     )?;
     // A law that paces may hand over what its rate has in flight in a smallest RTT.
-    let paced = outputs.pacing_rate.zip(handover.min_rtt).map_or(u64::MAX, |(rate, rtt)| rate.bytes_in(rtt));
-    let near = outputs.window.min(paced) / FACTOR..=largest.saturating_mul(FACTOR);
+    let in_use = |outputs: &Outputs| {
+        let paced = outputs.pacing_rate.zip(handover.min_rtt).map_or(u64::MAX, |(rate, rtt)| rate.bytes_in(rtt));
+        outputs.window.min(paced)
+    };
+    let near = in_use(&outputs) / FACTOR..=largest.saturating_mul(FACTOR);
     let window = handover.window.unwrap_or(outputs.window);
     Violation::unless(near.contains(&window), "a handover near the window", || {
         format!("{window} B, while the window is {} B and was {largest} B at most", outputs.window)
@@ -42,7 +45,7 @@ pub(crate) fn hands_over(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
     let product = handover.bandwidth.zip(handover.min_rtt).map_or(0, |(rate, rtt)| rate.bytes_in(rtt));
     let initial = trial.subject.build(&fresh).window().max(initial_window(trial, world.mtu()));
     let most = window.max(product).max(initial).saturating_mul(FACTOR);
-    Violation::unless(start.window <= most, "a start near what was handed over", || {
+    Violation::unless(in_use(&start) <= most, "a start near what was handed over", || {
         format!("{} B from a handover of {window} B", start.window)
     })?;
 
