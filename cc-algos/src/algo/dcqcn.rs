@@ -8,8 +8,8 @@
 //!                                      fast recovery, increase, hyper increase: see `reaction_point`
 //! ```
 //!
-//! A flow starts at the rate of its link, with no window, for links that pause (PFC): where many start at once and links
-//! do not pause, what the first notifications come too late for is lost. Switches should mark between 5 kB and 200 kB with at most 1 % at 40 Gb/s (the
+//! A flow starts at the rate of its link, with no window, for links that pause (PFC), which the simulator's do not: where
+//! many start at once, what the first notifications come too late for is lost, in incasts a third. Switches should mark between 5 kB and 200 kB with at most 1 % at 40 Gb/s (the
 //! paper's deployment).
 //!
 //! Read: the reaction points of `alibaba-edu/High-Precision-Congestion-Control` (`rdma-hw.cc`: Mellanox' variant) and of
@@ -33,9 +33,11 @@
 //!
 //! | | reference | here |
 //! |---|---|---|
-//! | window | none | twice rate x smoothed RTT, so that nobody sends for long to someone who does not answer; it does not bind while acknowledgements come |
+//! | window | none; the NS-3 code's variant with one: rate x base RTT | 25 x rate x smallest RTT, so that nobody sends for long to someone who does not answer; it does not bind while acknowledgements come |
+//! | stages of the timer, decay of alpha | as long as configured, whatever the RTT | at least the smallest RTT: in less there is no answer of the network |
+//! | `increase`, `hyper_increase` | whatever the rate | at most an eighth of the target a stage, or a packet a round trip |
 //! | losses | none: links pause (PFC) | the rate halves, once a round trip; persistent congestion leaves the smallest rate |
-//! | rate of the link not known | impossible | starts with `initial_window` a round trip; the ceiling is twice the largest delivery rate |
+//! | rate of the link not known | impossible | starts with `initial_window` a round trip; ceiling, and target until the first reduction, are twice the largest delivery rate |
 //! | slow paths | not below `min_rate` | not below a packet a round trip, if that is less |
 //! | counters while the rate is not used | run | rest |
 
@@ -50,11 +52,11 @@ use crate::registry::{Algorithm, Args, Param, Value};
 use crate::signal::{PathChange, Signal};
 use crate::units::{Rate, Span, Timestamp};
 
-/// Round trips of its rate that a sender may have in flight (ours).
-const WINDOW_RTTS: f64 = 2.0;
+/// Smallest RTTs of its rate that a sender may have in flight (ours).
+const WINDOW_RTTS: f64 = 25.0;
 
-/// RTT assumed for the window until the first sample, so that a flow starts at the rate of its link (ours).
-const ASSUMED_RTT: Span = Span::from_micros(100);
+/// Smallest RTT assumed for the window until the first sample, so that a flow starts at the rate of its link (ours).
+const ASSUMED_RTT: Span = Span::from_micros(10);
 
 /// The ceiling in delivery rates where the link's rate is not known (ours): as slow start, doubling.
 const CEILING: f64 = 2.0;
@@ -162,7 +164,8 @@ impl Dcqcn {
 
     /// Lets the estimate decay by the intervals that have passed without a notification.
     fn decay(&mut self, now: Timestamp) {
-        let interval = self.params.alpha_timer;
+        // In less than a round trip no answer of the network can come.
+        let interval = self.params.alpha_timer.max(self.min_rtt.unwrap_or_default());
         let intervals = now.saturating_since(self.alpha_since).as_nanos() / interval.as_nanos().max(1);
         if intervals > 0 {
             self.alpha *= libm::pow(1.0 - self.params.g, intervals as f64);
@@ -205,15 +208,26 @@ impl Dcqcn {
         let now = feedback.now;
         let point = self.point.get_or_insert_with(|| {
             let bytes = self.params.initial_window.saturating_mul(self.mtu);
-            let rate = Rate::from_bytes_in(bytes, rtt.mul_f64(WINDOW_RTTS)).unwrap_or(Rate::MAX);
+            let rate = Rate::from_bytes_in(bytes, rtt).unwrap_or(Rate::MAX);
             ReactionPoint::new(self.params.stages, rate.max(Rate::from_bps(1)))
         });
         if let Some(delivered) = feedback.delivery {
             let ceiling = delivered.rate.mul_f64(CEILING);
             if ceiling > point.ceiling() {
                 point.set_ceiling(now, ceiling);
+                if self.reduced_at.is_none() {
+                    point.aim_at_the_ceiling();
+                }
             }
         }
+    }
+
+    /// What the rate sends in so many smallest RTTs, bytes; at least the smallest window.
+    fn sent_in(&self, rtts: f64) -> u64 {
+        let Some(point) = &self.point else { return self.params.initial_window.saturating_mul(self.mtu) };
+        let rtt = self.min_rtt.unwrap_or(ASSUMED_RTT).as_nanos() as f64;
+        let bytes = point.current().as_bps() as f64 * rtt * (rtts / 8e9);
+        (bytes as u64).max(MIN_WINDOW.saturating_mul(self.mtu))
     }
 }
 
@@ -226,8 +240,13 @@ impl Controller for Dcqcn {
     }
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
-        self.smoothed_rtt = flight.smoothed_rtt.or(self.smoothed_rtt);
-        self.min_rtt = flight.min_rtt.or(self.min_rtt);
+        // Without a sample of its own, a path that is new may still be told those of the former one.
+        if feedback.rtt.is_some() {
+            (self.smoothed_rtt, self.min_rtt) = (flight.smoothed_rtt, flight.min_rtt);
+            if let (Some(point), Some(rtt)) = (&mut self.point, self.min_rtt) {
+                point.set_round_trip(rtt, self.mtu);
+            }
+        }
         if self.line_rate.is_none() {
             self.measure(feedback);
         }
@@ -270,10 +289,7 @@ impl Controller for Dcqcn {
     }
 
     fn window(&self) -> u64 {
-        let Some(point) = &self.point else { return self.params.initial_window.saturating_mul(self.mtu) };
-        let rtt = self.smoothed_rtt.unwrap_or(ASSUMED_RTT).as_nanos() as f64;
-        let bytes = point.current().as_bps() as f64 * rtt * (WINDOW_RTTS / 8e9);
-        (bytes as u64).max(MIN_WINDOW.saturating_mul(self.mtu))
+        self.sent_in(WINDOW_RTTS)
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
@@ -298,7 +314,9 @@ impl Controller for Dcqcn {
     }
 
     fn handover(&self) -> Handover {
-        Handover { min_rtt: self.min_rtt, bandwidth: self.pacing_rate(), ..Handover::of_window(self.window()) }
+        let known = self.point.is_none() || self.min_rtt.is_some();
+        let window = known.then(|| self.sent_in(1.0));
+        Handover { window, min_rtt: self.min_rtt, bandwidth: self.pacing_rate(), ..Handover::default() }
     }
 }
 

@@ -2,14 +2,22 @@
 //! by, their answer to losses, and what they do without the signal that they are made for. Ours.
 //!
 //! ```text
-//! T                   oracle's base RTT, else the smallest fabric delay of ten seconds where hosts time-stamp, else the
-//!                     smallest RTT
+//! T                   oracle's base RTT, else the smallest fabric delay of ten seconds where hosts time-stamp, but at
+//!                     least a hundredth of the smallest RTT, else the smallest RTT
 //! line rate           the local link's, but not above the oracle's bottleneck
-//! initial window      n packets; line rate x T once T is known and the window is in use
+//! initial window      n packets; line rate x T from the first RTT sample on, unless something was lost before
+//! bounds              cwnd <= line rate x T,  pacing rate <= line rate
+//! additive growth     what the law says, but at most a packet or an eighth of the window a round trip
 //! loss                cwnd = loss_beta cwnd                                once a round trip
-//! persistent          cwnd = one packet, or the minimum if that is more
+//! persistent          cwnd = one packet, or loss_beta cwnd if that is less, but not below the minimum
 //! without a signal    cwnd += mtu acked / cwnd                             after a round trip without any
 //! ```
+//!
+//! The papers' flows start with line rate x T, for they are told T. Here the window waits for T and for nothing else: not
+//! for the application, or what happened before would decide when a flow may burst.
+//!
+//! Their additive growth is a share of line rate x T, far less than a packet in a datacentre. Where packets are tiny or T
+//! is long it could be more than a slow bottleneck holds, which no cut by a factor would ever bring down.
 //!
 //! The papers assume networks without loss (PFC) or count them rarely, and give no law for a flow whose switches say
 //! nothing; the last three lines keep such flows safe and moving.
@@ -24,7 +32,7 @@ use crate::units::{Rate, Span, Timestamp};
 /// No window of a real path is larger; keeps sums of absurd amounts finite and exact to a hundred bytes.
 const MAX_BYTES: f64 = 1e18;
 
-/// How large the window of a flow is that knows T and is in use for the first time.
+/// How large the window of a flow is that has learnt T.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// As before: the packets to start with.
@@ -68,9 +76,18 @@ pub enum Step {
     Reduced,
 }
 
+/// What stays as it is when T turns out to be another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Quantity {
+    /// Bytes in flight.
+    Window,
+    /// Bytes per T.
+    Rate,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// T is not known, or the window has not been in use yet.
+    /// T is not known, and nothing was lost.
     Starting,
     Running,
 }
@@ -89,6 +106,7 @@ pub struct FabricWindow {
     least_fabric_delay: AgedMin,
     bdp: Option<f64>,
     recovery: Recovery,
+    quantity: Quantity,
     stage: Stage,
     signalled_at: Option<Timestamp>,
 }
@@ -108,6 +126,7 @@ impl FabricWindow {
             least_fabric_delay: AgedMin::new(setup.now, None),
             bdp: None,
             recovery: Recovery::default(),
+            quantity: Quantity::Window,
             stage: Stage::Starting,
             signalled_at: None,
         };
@@ -120,10 +139,18 @@ impl FabricWindow {
             Some(bytes) => {
                 new.stage = Stage::Running;
                 new.set(bytes as f64);
+                new.cap();
             }
             None => new.restart(),
         }
         new
+    }
+
+    /// The same for a law that sets a rate: the window is what the rate sends in T, whatever T turns out to be.
+    #[must_use]
+    pub const fn of_a_rate(mut self) -> Self {
+        self.quantity = Quantity::Rate;
+        self
     }
 
     /// Bytes allowed in flight.
@@ -162,9 +189,6 @@ impl FabricWindow {
 
     /// The window becomes `bytes`, but grows no further than line rate x T and only if it is in use.
     pub fn propose(&mut self, bytes: f64, flight: &Flight<'_>) {
-        if self.stage == Stage::Starting && !flight.limit.allows_growth() {
-            return;
-        }
         let bdp = self.bdp.unwrap_or(f64::INFINITY);
         let most = if flight.limit.allows_growth() { bdp } else { bdp.min(self.bytes) };
         self.set(if bytes > most { most } else { bytes });
@@ -185,10 +209,19 @@ impl FabricWindow {
         self.bdp
     }
 
+    /// `share` of line rate x T, or of `capacity` where the line rate is not known, else a packet: what a law adds each
+    /// round trip, bounded as the head of this file says.
+    pub fn additive(&self, share: f64, capacity: Option<f64>) -> f64 {
+        let most = self.mtu().max(self.bytes * MOST_ADDITIVE);
+        self.bdp.or(capacity).map_or(most, |bytes| (bytes * share).min(most))
+    }
+
     /// Window / T, once T is known and the start is over.
     pub fn pacing_rate(&self) -> Option<Rate> {
         let rtt = self.base_rtt().filter(|_| self.stage == Stage::Running)?;
-        Rate::from_bytes_in(self.rounded, rtt).map(|rate| rate.max(Rate::from_bps(1)))
+        // Of the exact window, or a rate would change with rounding whenever T does.
+        let rate = Rate::from_bps((self.bytes * 8e9 / rtt.as_nanos() as f64) as u64).max(Rate::from_bps(1));
+        Some(self.line_rate.map_or(rate, |line| line.min(rate)))
     }
 
     /// One packet: a burst at line rate would look like a busy hop to the next report.
@@ -205,19 +238,18 @@ impl FabricWindow {
     pub fn begin(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) -> Step {
         self.learn(feedback, flight);
         let verdict = self.recovery.judge(feedback, flight);
+        let less = self.bytes * self.limits.loss_beta;
         if feedback.persistent_congestion.is_some() {
-            self.collapse(self.mtu as f64, feedback, flight);
+            self.collapse(less.min(self.mtu as f64), feedback, flight);
             return Step::Reduced;
         }
         if let Some(Verdict::Reduce(_)) = verdict {
-            self.set((self.bytes * self.limits.loss_beta).min(self.bytes));
-            self.stage = Stage::Running;
+            self.reduce_to(less);
             return Step::Reduced;
         }
-        let starts = self.stage == Stage::Starting && self.base_rtt.is_some() && !feedback.acked.is_empty();
-        if starts && flight.limit.allows_growth() {
+        if self.stage == Stage::Starting && self.base_rtt.is_some() {
             self.stage = Stage::Running;
-            self.set(self.bdp.map_or(self.bytes, |bdp| bdp.max(self.bytes)));
+            self.set(self.bdp.unwrap_or(self.bytes));
             return Step::Started;
         }
         Step::Usual
@@ -225,16 +257,21 @@ impl FabricWindow {
 
     /// The window falls to `bytes` at most; what was sent before and is declared lost later belongs to that.
     pub fn collapse(&mut self, bytes: f64, feedback: &Feedback<'_>, flight: &Flight<'_>) {
-        self.set(bytes.min(self.bytes));
+        self.reduce_to(bytes);
         self.recovery.on_collapse(feedback, flight);
-        self.stage = Stage::Running;
     }
 
     /// A reduction by the law itself: losses of packets sent before belong to it, and so does their delay.
     pub fn reduce(&mut self, bytes: f64, feedback: &Feedback<'_>, flight: &Flight<'_>) {
-        self.set(bytes.min(self.bytes));
+        self.reduce_to(bytes);
         self.recovery.begin(feedback, flight);
+    }
+
+    /// A reduction ends the start.
+    fn reduce_to(&mut self, bytes: f64) {
         self.stage = Stage::Running;
+        self.set(bytes.min(self.bytes));
+        self.cap();
     }
 
     /// Whether a packet was sent before the last reduction.
@@ -301,17 +338,34 @@ impl FabricWindow {
     }
 
     fn learn(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
-        if let Some(delay) = fabric_delay(feedback) {
-            if self.least_fabric_delay.is_older_than(MEMORY, feedback.now) {
+        // Without a sample of its own, a path that is new may still be told the smallest RTT of the former one.
+        if self.oracle.is_some() || feedback.rtt.is_none() {
+            return;
+        }
+        if let Some(delay) = fabric_delay(feedback, flight) {
+            let memory = delay.saturating_mul(MEMORY_ROUNDS).max(MEMORY);
+            if self.least_fabric_delay.is_older_than(memory, feedback.now) {
                 self.least_fabric_delay.replace(feedback.now, delay);
             }
             self.least_fabric_delay.take_smaller(feedback.now, delay);
         }
-        let seen = self.least_fabric_delay.get().or(flight.min_rtt);
-        let known = self.oracle.map(|oracle| oracle.base_rtt).or(seen);
-        if known.is_some() && known != self.base_rtt {
-            self.base_rtt = known;
-            self.bdp = self.product();
+        let known = self.least_fabric_delay.get().or(flight.min_rtt);
+        if known.is_none() || known == self.base_rtt {
+            return;
+        }
+        let former = self.base_rtt();
+        self.base_rtt = known;
+        self.bdp = self.product();
+        if let (Quantity::Rate, Some(former), Some(new)) = (self.quantity, former, self.base_rtt()) {
+            self.set(self.bytes * (new.as_nanos() as f64 / former.as_nanos() as f64));
+        }
+        self.cap();
+    }
+
+    /// The window of a law that starts at line rate never exceeds line rate x T.
+    fn cap(&mut self) {
+        if let (Start::LineRate, Stage::Running, Some(bdp)) = (self.limits.start, self.stage, self.bdp) {
+            self.set(self.bytes.min(bdp));
         }
     }
 
@@ -325,15 +379,29 @@ impl FabricWindow {
 /// (draft-ietf-ccwg-bbr: MinRTTFilterLen).
 const MEMORY: Span = Span::from_secs(10);
 
-/// The fabric's share of the RTT, as the peer's time stamps tell: no more than the RTT itself, which nobody can forge.
-fn fabric_delay(feedback: &Feedback<'_>) -> Option<Span> {
-    feedback.fabric_delay.zip(feedback.rtt).map(|(delay, sample)| delay.min(sample.latest))
+/// It counts for as many round trips at least (ours).
+const MEMORY_ROUNDS: u64 = 16;
+
+/// Hosts whose shares of the smallest RTT leave the fabric less than a hundredth are not believed (ours): a forged delay of
+/// zero would make any window a rate without end.
+const MOST_OF_HOSTS: u64 = 100;
+
+/// Most that a law adds each round trip of its window, if that is more than a packet (ours): then losses that halve it in
+/// every other round trip still bring it down.
+const MOST_ADDITIVE: f64 = 1.0 / 8.0;
+
+/// The fabric's share of the RTT, as the peer's time stamps tell: no more than the RTT itself, which nobody can forge, and
+/// not next to nothing.
+fn fabric_delay(feedback: &Feedback<'_>, flight: &Flight<'_>) -> Option<Span> {
+    let (delay, sample) = feedback.fabric_delay.zip(feedback.rtt)?;
+    let least = flight.min_rtt.map_or(Span::ZERO, |min| min.mul_div(1, MOST_OF_HOSTS));
+    Some(delay.max(least).min(sample.latest))
 }
 
 /// The delay of the newest acknowledged packet: the fabric's share where hosts time-stamp, else the RTT less the time that
 /// the receiver says it held the acknowledgement, unless that would pass below the smallest RTT (RFC 9002, section 5.3).
 pub fn delay_of(feedback: &Feedback<'_>, flight: &Flight<'_>) -> Option<Span> {
-    if let Some(delay) = fabric_delay(feedback) {
+    if let Some(delay) = fabric_delay(feedback, flight) {
         return Some(delay);
     }
     let sample = feedback.rtt?;

@@ -15,8 +15,8 @@
 //!
 //! Fairness comes from W_AI alone. At its default that takes thousands of round trips, so none is promised.
 //!
-//! The laws and defaults were checked against the authors' simulator (`rdma-hw.cc`, `run.py`); the paper's text was not
-//! at hand.
+//! The laws and defaults were checked against the authors' simulator (`alibaba-edu/High-Precision-Congestion-Control`:
+//! `rdma-hw.cc`, `rdma-queue-pair.cc`, `switch-node.cc`, `run.py`); the paper's text was not at hand.
 //!
 //! | parameter | unit | default | origin |
 //! |---|---|---|---|
@@ -32,8 +32,10 @@
 //! | | paper and simulator | here |
 //! |---|---|---|
 //! | T | configured, the same for all | the smallest RTT seen, or the oracle's base RTT |
-//! | start | line rate at once | `initial_window` until T is known, then W_init |
+//! | start | line rate at once | `initial_window` until the first RTT sample, then W_init, unless something was lost before |
 //! | growth | always | not while application or receiver hold the sender back |
+//! | W_AI | as above | at most a packet, or an eighth of the window: on long paths it could be more than a slow port holds |
+//! | who writes telemetry | switches; the simulator's hosts ask their flows in turn and have no queue | hosts too: their ports are queues here, which flows of one host would fill unseen. Where the fabric is faster than the host, its port is the one that is held at eta |
 //! | first report, another route, a clock or counter that runs backwards | undefined: stale or garbage hops are compared | measures nothing |
 //! | u | unbounded | at most 1 000: what one forged report can do heals within seven round trips |
 //! | idle | the average over the idle time counts | reports from before are forgotten |
@@ -156,12 +158,14 @@ impl Hpcc {
     fn compute_window(&self) -> (f64, u64) {
         let ratio = self.utilisation / self.params.eta;
         let largest = self.window.bdp().or_else(|| Some(self.meter.slowest()? * self.base_secs()));
-        let additive = largest.map_or(self.window.mtu(), |bytes| bytes * (1.0 - self.params.eta) / self.params.flows);
+        let additive = self.window.additive((1.0 - self.params.eta) / self.params.flows, largest);
+        // T may have become smaller since.
+        let reference = largest.map_or(self.reference, |bytes| self.reference.min(bytes));
         if ratio >= 1.0 || self.stage >= self.params.max_stage {
-            let next = self.reference / ratio + additive;
+            let next = reference / ratio + additive;
             (largest.map_or(next, |bytes| next.min(bytes)), 0)
         } else {
-            (self.reference + additive, self.stage + 1)
+            (reference + additive, self.stage + 1)
         }
     }
 

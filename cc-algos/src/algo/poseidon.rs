@@ -36,7 +36,9 @@
 //! |---|---|---|
 //! | R_max without a known line rate | configured | 100 Gb/s |
 //! | increase below one packet | by (U - 1) packets, or a factor U | by a factor U a packet |
-//! | start | line rate at once | `initial_window` until T is known, then line rate x T |
+//! | start | line rate at once | `initial_window` until the first RTT sample, then line rate x T, unless something was lost before |
+//! | decrease | PrioPlus: by U once a round trip; htsim fork: by a packet's share of it each acknowledgement | by U once a round trip |
+//! | first acknowledgement | htsim fork: changes nothing | starts the flow; the next one counts |
 //! | growth | always | not while application or receiver hold the sender back |
 //! | neither CSIG nor telemetry | | a packet of growth a round trip; losses halve |
 

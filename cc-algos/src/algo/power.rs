@@ -126,7 +126,7 @@ impl PowerWindow {
         let current = self.window.bytes();
         // A packet without a tag left under another controller.
         let old = if newest.tag == PacketTag::NONE { current } else { newest.tag.0[0] as f64 };
-        let additive = self.window.bdp().or(capacity).map_or(self.window.mtu(), |bytes| bytes * self.params.beta);
+        let additive = self.window.additive(self.params.beta, capacity);
         let gamma = self.params.gamma;
         let target = old * self.params.eta / self.power + additive;
         let next = gamma * target + (1.0 - gamma) * current;

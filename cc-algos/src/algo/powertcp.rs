@@ -9,7 +9,7 @@
 //! pacing rate   = W / T
 //! ```
 //!
-//! Checked against the authors' simulator (`inet-tub/ns3-datacenter`, `rdma-hw.cc`, `UpdateRatePower`) and, for the form of
+//! Checked against the authors' simulator (`inet-tub/ns3-datacenter`: `rdma-hw.cc`, `UpdateRatePower`; `switch-node.cc`) and, for the form of
 //! the algorithm by line, against a second implementation that names the paper's lines (`blueroaring/PrioPlus`,
 //! `rocev2-powertcp.cc`); the paper's own text was not at hand.
 //!
@@ -27,12 +27,14 @@
 //! | | paper and simulators | here |
 //! |---|---|---|
 //! | `W_old` | the window remembered once a round trip | the window at which the acknowledged packet left, by its tag |
-//! | arrivals | paper: dq/dt + tx_rate; authors' simulator: a byte counter alone | as the paper |
+//! | arrivals | paper: dq/dt + tx_rate; authors' switches count the bytes that come to the port, which is the same | as the paper |
 //! | lambda >= C / 2 | authors' simulator only | yes |
 //! | window or rate | paper a window, authors' simulator a rate | a window, paced at W / T |
 //! | T | configured | the smallest RTT seen, or the oracle's base RTT |
-//! | start | line rate at once | `initial_window` until T is known, then line rate x T |
+//! | start | line rate at once | `initial_window` until the first RTT sample, then line rate x T, unless something was lost before |
 //! | growth | always | not while application or receiver hold the sender back |
+//! | beta | 150 Mb/s at any rate of hosts | a share of line rate x T, but at most a packet or an eighth of the window |
+//! | who writes telemetry | switches | hosts too, as for [`hpcc`](super::hpcc) |
 //! | first report, another route, clocks or counters backwards | undefined | measures nothing |
 //! | loss, no telemetry, idle | not said | as in [`hpcc`](super::hpcc) |
 

@@ -8,7 +8,7 @@
 //! delay <= target    w += ai acked / w                       (w >= 1)      w += ai acked        (w < 1)
 //! delay >  target    w *= max(1 - beta (delay - target) / delay, 1 - max_mdf)                   once a round trip
 //! loss               w *= 1 - max_mdf                                                           once a round trip
-//! `retransmit_limit` timeouts in a row   w = min_window;     persistent congestion: w = 1
+//! `retransmit_limit` timeouts in a row   w = min_window;     persistent congestion: w = 1 at most
 //! ```
 //!
 //! Below one packet the engine paces: a packet each RTT / w. The specification is the primary source here; the paper's
@@ -21,7 +21,7 @@
 //! | `max_mdf` | largest cut | 0.5 | as `beta` |
 //! | `base_target` | base RTTs | 1.5 | ours: half a base RTT of queue |
 //! | `per_hop` | time | 0 | ours: an estimated base RTT holds the hops; csg-htsim has 20 us / 6.55 |
-//! | `hops` | count | 5 | ours: across a fat-tree, where neither headers nor telemetry tell |
+//! | `hops` | count | 5 | ours: across a fat-tree, where headers do not tell |
 //! | `fs_range` | base RTTs | 2.5 | csg-htsim: five times the queueing part of the target |
 //! | `fs_min`, `fs_max` | packets | 0.1, 100 | csg-htsim; the paper's figure 5 by hearsay |
 //! | `smoothing` | share kept | 0 | ours: off, as in csg-htsim; Falcon leaves it open |
@@ -38,7 +38,8 @@
 //! | "once per RTT" | `now - marker >= rtt` | the packet was sent after the last cut; the same for its own RTT |
 //! | acknowledged packets | counted | bytes / MTU: splitting acknowledgements gains nothing |
 //! | loss | each retransmission | losses the engine declares; a lone timeout says nothing yet (RFC 9002, section 6.2) |
-//! | persistent congestion (RFC 9002, section 7.6) | | one packet: trimmed packets count as lost, and they tell that the path lives |
+//! | acknowledgements without a delay of their own | | go by the last one, but cut nothing |
+//! | persistent congestion (RFC 9002, section 7.6) | | one packet, or a cut by `max_mdf` if that is less: trimmed packets count as lost, and they tell that the path lives |
 //! | growth | always | not while application or receiver hold the sender back |
 //! | second window for the receiver's NIC (`ncwnd`), PLB | yes | no: no such signal; balancers are the engine's |
 //! | marks | | asks for none; those that come count as losses |
@@ -46,7 +47,7 @@
 use super::InvalidParam;
 use super::fabric::{FabricWindow, Limits, Start, Step, delay_of};
 use crate::controller::{Cause, Controller, ControllerState, Feedback, Flight, Handover, Setup};
-use crate::declare::{Declaration, Family};
+use crate::declare::{Declaration, Family, Need};
 use crate::registry::{Algorithm, Args, Param, Value};
 use crate::signal::{Ecn, Signal};
 use crate::units::{Span, Timestamp};
@@ -178,17 +179,25 @@ impl Swift {
         base * (self.params.base_target + scaled.max(0.0).min(self.params.fs_range)) + topology
     }
 
-    /// Section 10.3.1, `ComputeAckFabricCongestionWindow`.
-    fn answer_delay(&mut self, delay: f64, feedback: &Feedback<'_>, flight: &Flight<'_>) {
-        let smoothed = self.smoothed.map_or(delay, |former| former + (1.0 - self.params.smoothing) * (delay - former));
-        self.smoothed = Some(smoothed);
+    /// The smoothed delay takes the newest one, if there is one.
+    fn take_delay(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) -> Option<f64> {
+        let delay = nanos(delay_of(feedback, flight)?);
+        let kept = self.params.smoothing;
+        self.smoothed = Some(self.smoothed.map_or(delay, |former| former + (1.0 - kept) * (delay - former)));
+        Some(delay)
+    }
+
+    /// Section 10.3.1, `ComputeAckFabricCongestionWindow`. Packets that were acknowledged without a delay of their own go by
+    /// the last one, but are no reason for a cut.
+    fn answer_delay(&mut self, delay: Option<f64>, feedback: &Feedback<'_>, flight: &Flight<'_>) {
+        let Some(smoothed) = self.smoothed else { return };
         let target = self.target();
         if smoothed <= target {
             self.phase = "increase";
             if flight.limit.allows_growth() {
                 self.grow(feedback.newly_acked.bytes as f64 / self.window.mtu());
             }
-        } else if feedback.acked.last().is_some_and(|newest| !self.window.covers(newest)) {
+        } else if delay.is_some() && feedback.acked.last().is_some_and(|newest| !self.window.covers(newest)) {
             self.phase = "decrease";
             let factor = (1.0 - self.params.beta * (smoothed - target) / smoothed).max(1.0 - self.params.max_mdf);
             self.window.reduce(self.window.bytes() * factor, feedback, flight);
@@ -232,11 +241,10 @@ impl Controller for Swift {
         }
         if let Some(hops) = feedback.hops {
             self.hops = u64::from(hops);
-        } else if !feedback.int.is_empty() {
-            self.hops = feedback.int.len() as u64;
         }
-        if let Some(delay) = delay_of(feedback, flight) {
-            self.answer_delay(nanos(delay), feedback, flight);
+        let delay = self.take_delay(feedback, flight);
+        if step != Step::Reduced {
+            self.answer_delay(delay, feedback, flight);
         }
     }
 
@@ -300,6 +308,7 @@ const SOURCE: &str = "Kumar et al., SIGCOMM'20; OCP Falcon 0.9, section 10.3";
 
 fn declaration(default: &SwiftParams) -> Declaration {
     Declaration::new(Family::Datacentre)
+        .needing(Need::HopCount)
         .min_window(default.min_window)
         .max_window(default.max_window)
         .utilisation(0.95)

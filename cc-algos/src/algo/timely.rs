@@ -7,10 +7,10 @@
 //! gradient <= 0        rate += n delta            n = 5 after five such in a row (HAI), else 1
 //! gradient > 0         rate *= 1 - beta gradient
 //! loss                 rate *= loss_beta                                                         once a round trip
-//! cwnd = rate t_high   only a bound: no law of the paper's
+//! cwnd = rate t_high   only a bound, once T is known: no law of the paper's
 //! ```
 //!
-//! Without PFC this law loses packets: it starts at line rate, nothing but the rate holds it, and a switch whose buffer is
+//! Without PFC, which the simulator does not have, this law loses packets, in incasts a quarter of them: it starts at line rate, nothing but the rate holds it, and a switch whose buffer is
 //! less than `t_high` - T of its link never lets the RTT reach `t_high`. Several flows of one host queue at its own port.
 //! A steep gradient leaves `min_rate`, from which `delta` takes hundreds of round trips back.
 //! The bound of the window, the start and the thresholds in units of T are partly ours; the table says which.
@@ -39,7 +39,10 @@
 //! | event | paper: a segment of 16 to 64 kB; simulator: a round trip | a round trip |
 //! | five in a row | simulator: counts rounds below `t_low` as well | as the paper: negative gradients only |
 //! | rate without a known line rate | configured | starts at `initial_window` / T, grows by a packet a round trip |
-//! | start | line rate at once | `initial_window` until T is known, then line rate |
+//! | start | line rate at once | `initial_window` until the first RTT sample, then line rate, unless something was lost before |
+//! | T turns out to be less | cannot happen | the rate stays, in bytes per T it is less |
+//! | `delta` | as above | at most a packet or an eighth of the rate a round trip |
+//! | `min_rate` | under all circumstances | what delay leaves; losses may take more, which comes back by `delta` |
 //! | growth | always | not while application or receiver hold the sender back |
 //! | loss | not said (PFC) | halves the rate, once a round trip |
 
@@ -126,22 +129,12 @@ impl TimelyParams {
     }
 }
 
-/// What bounds the bytes in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Bound {
-    /// The window to start with, until the rate has been in use.
-    Initial,
-    /// What the rate sends in `t_high`.
-    Rate,
-}
-
 /// A rate that follows the gradient of the RTT.
 #[derive(Clone, Debug)]
 pub struct Timely {
     params: TimelyParams,
     /// Bytes per base RTT: the rate, in terms that losses, line rate and bounds are known in.
     per_rtt: FabricWindow,
-    bound: Bound,
     /// Smoothed difference of RTTs, nanoseconds.
     difference: f64,
     former: Option<f64>,
@@ -160,8 +153,7 @@ impl Timely {
     pub fn new(params: TimelyParams, setup: &Setup) -> Result<Self, InvalidParam> {
         params.validate()?;
         Ok(Self {
-            per_rtt: FabricWindow::new(setup, params.limits()),
-            bound: Bound::Initial,
+            per_rtt: FabricWindow::new(setup, params.limits()).of_a_rate(),
             difference: 0.0,
             former: None,
             calm: 0,
@@ -178,15 +170,15 @@ impl Timely {
         let gradient = self.difference / base;
         let (low, high) = (self.params.t_low * base, self.params.t_high * base);
         let rate = self.per_rtt.bytes();
-        let delta = self.per_rtt.bdp().map_or(self.per_rtt.mtu(), |bdp| bdp * self.params.delta);
+        let grown = |times: f64| rate + self.per_rtt.additive(self.params.delta * times, None);
         let (next, phase) = if rtt < low {
-            (rate + delta, "below_t_low")
+            (grown(1.0), "below_t_low")
         } else if rtt > high {
             (rate * (1.0 - self.params.beta * (1.0 - high / rtt)), "above_t_high")
         } else if gradient <= 0.0 {
             self.calm = self.calm.saturating_add(1);
             let hyperactive = self.calm >= self.params.hai;
-            (rate + delta * if hyperactive { HYPERACTIVE } else { 1.0 }, if hyperactive { "hai" } else { "additive" })
+            if hyperactive { (grown(HYPERACTIVE), "hai") } else { (grown(1.0), "additive") }
         } else {
             (rate * (1.0 - self.params.beta * gradient), "gradient")
         };
@@ -194,7 +186,8 @@ impl Timely {
             self.calm = 0;
         }
         self.phase = phase;
-        let least = self.per_rtt.bdp().map_or(0.0, |bdp| bdp * self.params.min_rate);
+        // Delay leaves the smallest rate; losses may have taken more, which comes back by steps.
+        let least = self.per_rtt.bdp().map_or(0.0, |bdp| bdp * self.params.min_rate).min(rate);
         self.per_rtt.propose(next.max(least), flight);
     }
 
@@ -211,9 +204,6 @@ impl Controller for Timely {
         }
         let Some((delay, base)) = delay_of(feedback, flight).zip(self.per_rtt.base_rtt()) else { return };
         let Some(newest) = feedback.acked.last() else { return };
-        if step != Step::Reduced && !self.per_rtt.is_starting() && flight.limit.allows_growth() {
-            self.bound = Bound::Rate;
-        }
         let ends = self.rounds.on_acked(newest.packet_number, flight.next_packet_number);
         if ends && step == Step::Usual {
             self.update(delay.as_nanos() as f64, base.as_nanos() as f64, flight);
@@ -221,19 +211,15 @@ impl Controller for Timely {
     }
 
     fn on_signal(&mut self, _now: Timestamp, signal: &Signal, _flight: &Flight<'_>) {
-        let elsewhere = self.per_rtt.on_signal(signal);
-        if elsewhere {
-            self.bound = Bound::Initial;
-        }
-        if elsewhere || matches!(signal, Signal::Restart { .. }) {
+        if self.per_rtt.on_signal(signal) || matches!(signal, Signal::Restart { .. }) {
             self.forget_delays();
         }
     }
 
     fn window(&self) -> u64 {
-        match self.bound {
-            Bound::Initial => self.per_rtt.rounded(),
-            Bound::Rate => round_to_u64(self.per_rtt.bytes() * self.params.t_high).max(1),
+        match self.per_rtt.base_rtt() {
+            None => self.per_rtt.rounded(),
+            Some(_) => round_to_u64(self.per_rtt.bytes() * self.params.t_high).max(1),
         }
     }
 

@@ -138,17 +138,49 @@ fn without_a_known_link_the_rate_starts_from_the_initial_window_and_at_most_doub
     let mut flow = Driver::new(Dcqcn::new(DcqcnParams::default(), &setup()).unwrap());
     assert_eq!((flow.packets(), flow.controller.pacing_rate()), (10, None));
     flow.rounds(1);
-    // Ten packets in 2 x 100 ms.
-    assert_eq!((flow.packets(), flow.controller.pacing_rate()), (10, Some(Rate::from_kbps(400))));
-    let mut before = flow.packets();
-    for _ in 0..5 {
-        flow.fill();
+    // Ten packets in 100 ms; the window is only a bound.
+    assert_eq!((flow.packets(), flow.controller.pacing_rate()), (250, Some(Rate::from_kbps(800))));
+    let sent_in_an_rtt = |flow: &Driver<Dcqcn>| flow.controller.pacing_rate().unwrap().bytes_in(flow.rtt) / MTU;
+    let mut before = 10;
+    for _ in 0..8 {
+        flow.send(before);
         flow.pass(flow.rtt);
-        flow.report(&vec![Fate::Acked; flow.in_flight.len()]);
-        assert!((before..=4 * before).contains(&flow.packets()), "{} after {before}", flow.packets());
-        before = flow.packets();
+        flow.report(&vec![Fate::Acked; before as usize]);
+        let after = sent_in_an_rtt(&flow);
+        assert!((before..=2 * before).contains(&after), "{after} after {before}");
+        before = after;
     }
-    assert!(before >= 80, "{before}");
+    assert!(before >= 60, "{before}");
+}
+
+#[test]
+fn over_long_paths_stages_and_decay_last_a_round_trip() {
+    let mut flow = at_line_rate(40, DcqcnParams::default());
+    flow.rtt = Span::from_millis(10);
+    flow.ack_after(flow.rtt);
+    notify(&mut flow);
+    // Alpha has decayed once: 40 000 (1 - 255 / 512).
+    flow.pass(Span::from_millis(9));
+    assert_eq!(mbps(&flow), 20_078, "no answer can have come yet");
+    flow.pass(Span::from_millis(1));
+    assert_eq!(mbps(&flow), 30_039);
+    let g = 1.0 / 256.0;
+    assert_close(flow.controller.alpha, (1.0 - g) * (1.0 - g + g * g), 1e-9);
+}
+
+#[test]
+fn the_window_moves_with_the_rate_and_not_with_queues() {
+    let mut flow = at_line_rate(40, DcqcnParams::default());
+    flow.ack_after(flow.rtt);
+    // 25 x 40 Gb/s x 20 us.
+    assert_eq!(flow.controller.window(), 2_500_000);
+    flow.rtt = Span::from_micros(400);
+    flow.ack_after(flow.rtt);
+    assert_eq!(flow.controller.window(), 2_500_000);
+    assert_eq!(flow.controller.handover().window, Some(100_000));
+    let before = mbps(&flow);
+    notify(&mut flow);
+    assert_close(flow.controller.window() as f64 / 2_500_000.0, mbps(&flow) as f64 / before as f64, 1e-3);
 }
 
 #[test]
@@ -184,5 +216,5 @@ fn the_rate_over_four_notifications_is_as_recorded() {
         }
         format!("{}/{}", mbps(&flow), flow.packets())
     });
-    insta::assert_snapshot!(steps.collect::<Vec<_>>().join(" "), @"40000/200 40000/200 20233/101 15291/76 11570/57 17137/85 19920/99 21312/106 22008/110 22356/111 22550/112 22667/113 22745/113 22804/114 22854/114 22899/114 22941/114 22982/114 23023/115 23063/115 12461/62 17782/88 20443/102 21773/108 22438/112 22771/113 22957/114 23070/115 23147/115 23205/116 23254/116 23299/116");
+    insta::assert_snapshot!(steps.collect::<Vec<_>>().join(" "), @"40000/2500 40000/2500 20233/1264 15291/955 11570/723 17137/1071 19920/1245 21312/1332 22008/1375 22356/1397 22550/1409 22667/1416 22745/1421 22804/1425 22854/1428 22899/1431 22941/1433 22982/1436 23023/1438 23063/1441 12461/778 17782/1111 20443/1277 21773/1360 22438/1402 22771/1423 22957/1434 23070/1441 23147/1446 23205/1450 23254/1453 23299/1456");
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::controller::{Limit, Oracle};
-use crate::signal::{IntHop, PathChange};
+use crate::signal::PathChange;
 use crate::testing::{Batch, Driver, Fate, MTU, assert_near, at, setup};
 use crate::units::Rate;
 
@@ -31,19 +31,17 @@ fn the_target_shrinks_with_the_root_of_the_window_between_its_bounds() {
 }
 
 #[test]
-fn each_hop_adds_to_the_target_as_headers_telemetry_or_else_the_parameter_say() {
+fn each_hop_adds_to_the_target_as_headers_or_else_the_parameter_say() {
     let params = SwiftParams { per_hop: Span::from_millis(1), fs_range: 0.0, ..SwiftParams::default() };
     let mut flow = flow(10.0, params);
     let target_millis = |flow: &Driver<Swift>| (flow.controller.target() / 1e6).round() as u64;
     assert_eq!(target_millis(&flow), 155);
     let rtt = flow.rtt;
-    let hop = IntHop { port: 1, at: at(0), tx_bytes: 0, queue_bytes: 0, rate: Rate::ZERO };
-    flow.signals.int = vec![hop; 3];
-    flow.ack_after(rtt);
-    assert_eq!(target_millis(&flow), 153);
-    flow.signals.hops = Some(6);
-    flow.ack_after(rtt);
-    assert_eq!(target_millis(&flow), 156);
+    for hops in [6, 3] {
+        flow.signals.hops = Some(hops);
+        flow.ack_after(rtt);
+        assert_eq!(target_millis(&flow), 150 + u64::from(hops));
+    }
 }
 
 #[test]

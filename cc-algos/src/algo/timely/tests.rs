@@ -87,9 +87,7 @@ fn the_rate_changes_once_a_round_trip() {
 
 #[test]
 fn the_window_only_bounds_what_the_rate_sends_within_the_high_threshold() {
-    let mut flow = flow(10_000);
-    assert_eq!(flow.controller.window(), 10_000);
-    flow.ack_after(micros(20));
+    let flow = flow(10_000);
     assert_eq!(flow.controller.window(), 250_000);
     assert_eq!(flow.controller.pacing_rate(), Some(Rate::from_gbps(4)));
 }
@@ -105,6 +103,25 @@ fn a_loss_halves_the_rate_and_nothing_grows_unused() {
     flow.limit = Limit::Application;
     (0..20).for_each(|_| flow.ack_after(micros(20)));
     assert_near(flow.controller.per_rtt.bytes(), 5_000.0);
+}
+
+#[test]
+fn losses_may_leave_less_than_the_smallest_rate_which_comes_back_by_steps() {
+    let mut flow = flow(400);
+    flow.ack_after(micros(20));
+    for expected in [200.0, 100.0] {
+        flow.send(1);
+        flow.now += micros(20);
+        flow.report(&[Fate::Lost]);
+        assert_near(flow.controller.per_rtt.bytes(), expected);
+    }
+    // Below 250, a hundredth of the line rate, even a steep rise takes nothing more, and then it grows by 25.
+    flow.ack_after(micros(60));
+    let before = flow.controller.per_rtt.bytes();
+    flow.ack_after(micros(100));
+    assert_near(flow.controller.per_rtt.bytes(), before);
+    flow.ack_after(micros(30));
+    assert_near(flow.controller.per_rtt.bytes(), before + 25.0);
 }
 
 #[test]
