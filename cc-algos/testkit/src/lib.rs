@@ -34,6 +34,8 @@ pub mod recorder;
 pub mod regressions;
 pub mod script;
 #[cfg(feature = "proptest")]
+mod shrink;
+#[cfg(feature = "proptest")]
 pub mod strategy;
 pub mod subject;
 #[cfg(feature = "proptest")]

@@ -31,6 +31,10 @@ macro_rules! __properties {
                 "losses and marks never leave a larger window or a higher pacing rate than their absence";
             reduces_once_per_window: OncePerWindow,
                 "the losses and marks of one window of data reduce it once, unless declared otherwise";
+            answers_losses: Answers,
+                "the loss of a packet that no reduction covers makes its window smaller, unless declared otherwise";
+            collapses_when_nothing_arrives: Collapse,
+                "persistent congestion leaves a small window";
             leaves_an_unused_window_alone: Limited,
                 "a window that is not in use neither grows, nor shrinks for that";
             wakes_gently: Idle,
@@ -45,6 +49,10 @@ macro_rules! __properties {
                 "clean feedback brings it back to speed, whatever happened before";
             yields: Yields,
                 "its window does not outgrow the network: it answers losses or delay, and marks if it asks for them";
+            takes_its_room: Room,
+                "on a clean network with room for hundreds of packets its window becomes dozens";
+            outlasts_a_lull: Lull,
+                "a phase in which the application has little to send takes nothing away";
             hands_over: HandsOver,
                 "another controller can start from what it hands over";
             stays_small: Memory,
@@ -118,25 +126,30 @@ impl Property {
 
     fn hold(self, trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
         let context = Context { declaration: trial.subject.declaration(), network: &trial.script.network };
-        let invariant: Box<dyn Invariant> = match self {
-            Self::Sanity => Box::new(invariant::Sanity),
-            Self::Bounds => Box::new(invariant::Bounds::new(&context)),
-            Self::Pace => Box::new(invariant::Pace::new(&context)),
-            Self::Timers => Box::new(invariant::Timers::default()),
-            Self::Monotone => Box::new(invariant::Monotone::new(&context)),
-            Self::OncePerWindow => Box::new(invariant::OncePerWindow::new(&context)),
-            Self::Limited => Box::new(invariant::Limited::new(&context)),
-            Self::Idle => Box::new(invariant::Idle::new(&context)),
-            Self::Batching => Box::new(invariant::Batching::new(&context)),
-            Self::Copy => Box::new(invariant::Copy::at(moment_of(trial.script))),
+        let watch = |invariant: Box<dyn Invariant>| -> Vec<Box<dyn Invariant>> { vec![invariant] };
+        let invariants: Vec<Box<dyn Invariant>> = match self {
+            Self::Sanity => watch(Box::new(invariant::Sanity)),
+            Self::Bounds => watch(Box::new(invariant::Bounds::new(&context))),
+            Self::Pace => watch(Box::new(invariant::Pace::new(&context))),
+            Self::Timers => watch(Box::<invariant::Timers>::default()),
+            Self::Monotone => watch(Box::new(invariant::Monotone::new(&context))),
+            Self::OncePerWindow => watch(Box::new(invariant::OncePerWindow::new(&context))),
+            Self::Answers => watch(Box::new(invariant::Answers::new(&context))),
+            Self::Collapse => watch(Box::new(invariant::Collapse::new(&context))),
+            Self::Limited => watch(Box::new(invariant::Limited::new(&context))),
+            Self::Idle => vec![Box::new(invariant::Idle::new(&context)), Box::new(invariant::Silence::new(&context))],
+            Self::Batching => watch(Box::new(invariant::Batching::new(&context))),
+            Self::Copy => watch(Box::new(invariant::Copy::at(moment_of(trial.script)))),
             Self::Repeats => return trial::repeats_itself(trial),
             Self::Recovers => return trial::recovers(trial),
             Self::Yields => return trial::yields(trial),
+            Self::Room => return trial::takes_its_room(trial),
+            Self::Lull => return trial::outlasts_a_lull(trial),
             Self::HandsOver => return trial::hands_over(trial),
             Self::Memory => return trial::stays_small(trial),
             Self::LossRates => return trial::more_loss_is_no_better(trial),
         };
-        let mut world = World::new(trial.subject, &trial.script.network, vec![invariant]);
+        let mut world = World::new(trial.subject, &trial.script.network, invariants);
         *trial.seen = Some(world.tap());
         world.play(&trial.script.moves);
         world.verdict()
@@ -146,8 +159,8 @@ impl Property {
     pub const fn weight(self) -> u32 {
         match self {
             Self::LossRates => 64,
-            Self::Memory => 8,
-            Self::Yields | Self::Recovers => 2,
+            Self::Memory | Self::Lull => 8,
+            Self::Yields | Self::Recovers | Self::Room => 2,
             _ => 1,
         }
     }

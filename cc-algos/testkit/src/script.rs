@@ -48,6 +48,9 @@ pub struct Network {
     pub clock: Span,
     /// Packets of window that the controller takes over from an earlier one; `None` starts it afresh.
     pub resume: Option<u32>,
+    /// Time after which a packet that was not acknowledged counts as lost, as datacentre transports have it; `None` detects
+    /// losses as RFC 9002 does.
+    pub retransmit_after: Option<Span>,
 }
 
 impl Default for Network {
@@ -63,6 +66,7 @@ impl Default for Network {
             echo: false,
             clock: Span::ZERO,
             resume: None,
+            retransmit_after: None,
         }
     }
 }

@@ -2,6 +2,11 @@
 //!
 //! Sizes are such that a script costs about a hundred microseconds: a few dozen packets a move, at most twelve moves. Most
 //! networks hold some packets a round trip, so that losses, marks and recovery interleave; the rest are extremes.
+//!
+//! Half of the scripts are moves drawn one by one. What needs three or four particular moves in a row would be rare among
+//! them, so that the other half has a [shape](shapes).
+
+mod shapes;
 
 use cc_algos::units::{Rate, Span};
 use proptest::prelude::*;
@@ -16,6 +21,11 @@ const DECADE: Span = Span::from_secs(315_360_000);
 
 /// Any script.
 pub fn script() -> impl Strategy<Value = Script> {
+    prop_oneof![scattered(), shapes::script()]
+}
+
+/// Moves that have nothing to do with each other.
+fn scattered() -> impl Strategy<Value = Script> {
     (network(), prop::collection::vec(any_move(), 1..=MOST_MOVES))
         .prop_map(|(network, moves)| Script { network, moves })
 }
@@ -23,12 +33,19 @@ pub fn script() -> impl Strategy<Value = Script> {
 /// Any network.
 pub fn network() -> impl Strategy<Value = Network> {
     let shape = prop_oneof![30 => usual_shape(), 10 => extreme_shape(), 1 => timeless_shape()];
+    on(shape)
+}
+
+/// A network of any kind around a rate, a round trip and a size of packets.
+fn on(shape: impl Strategy<Value = (Rate, Span, u64)>) -> impl Strategy<Value = Network> {
     let acks = prop_oneof![3 => Just((1, 0_u32)), 2 => (2_u32..=4, 1_u32..=100), 1 => (5_u32..=32, 1_u32..=200)];
     let marks = prop::option::weighted(0.4, 0_u32..=16);
     let clock = prop_oneof![3 => Just(Span::ZERO), 1 => Just(DECADE)];
     let resume = prop::option::weighted(0.2, 1_u32..=300);
-    (shape, 1_u32..=64, marks, acks, any::<bool>(), clock, resume).prop_map(
-        |((rate, rtt, mtu), buffer, mark_above, (ack_every, delay), echo, clock, resume)| Network {
+    // Round trips.
+    let timer = prop::option::weighted(0.1, 8_u64..=40);
+    (shape, 1_u32..=64, marks, acks, any::<bool>(), clock, resume, timer).prop_map(
+        |((rate, rtt, mtu), buffer, mark_above, (ack_every, delay), echo, clock, resume, timer)| Network {
             rate,
             rtt,
             mtu,
@@ -40,6 +57,7 @@ pub fn network() -> impl Strategy<Value = Network> {
             echo,
             clock,
             resume,
+            retransmit_after: timer.map(|times| rtt.saturating_mul(times).max(Span::from_micros(1))),
         },
     )
 }
@@ -71,7 +89,7 @@ fn span() -> impl Strategy<Value = Span> {
 }
 
 fn mtu() -> impl Strategy<Value = u64> {
-    prop::sample::select(vec![1_200, 1_500, 1_000, 4_160, 9_000, 600])
+    prop_oneof![12 => prop::sample::select(vec![1_200, 1_500, 1_000, 4_160, 9_000, 600]), 1 => 40_u64..=64]
 }
 
 /// Any move.
@@ -108,11 +126,12 @@ fn few() -> impl Strategy<Value = u32> {
 /// Phases in which the window is not in use.
 fn pauses() -> impl Strategy<Value = Move> {
     prop_oneof![
-        3 => (1_u32..=5, 1_u32..=10).prop_map(|(packets, rtts)| Move::Trickle { packets, rtts }),
-        1 => (1_u32..=5, 1_u32..=10).prop_map(|(packets, rtts)| Move::Grant { packets, rtts }),
-        2 => (1_u32..=10).prop_map(|rtts| Move::Idle { rtts }),
-        1 => (11_u32..=100_000).prop_map(|rtts| Move::Idle { rtts }),
-        2 => (1_u32..=6).prop_map(|times| Move::Timeout { times }),
+        12 => (1_u32..=5, 1_u32..=10).prop_map(|(packets, rtts)| Move::Trickle { packets, rtts }),
+        4 => (1_u32..=5, 1_u32..=10).prop_map(|(packets, rtts)| Move::Grant { packets, rtts }),
+        8 => (1_u32..=10).prop_map(|rtts| Move::Idle { rtts }),
+        4 => (11_u32..=100_000).prop_map(|rtts| Move::Idle { rtts }),
+        8 => (1_u32..=6).prop_map(|times| Move::Timeout { times }),
+        1 => (7_u32..=100).prop_map(|times| Move::Timeout { times }),
     ]
 }
 

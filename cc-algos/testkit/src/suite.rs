@@ -1,11 +1,14 @@
 //! A property as a test: many histories, and the shortest one that breaks it.
 
+use std::cell::RefCell;
+
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
 use crate::failure::Failure;
 use crate::property::Property;
 use crate::regressions::Regressions;
 use crate::script::Script;
+use crate::shrink::shorten;
 use crate::strategy;
 use crate::subject::Subject;
 
@@ -35,18 +38,33 @@ pub fn search(subject: &Subject, property: Property, cases: u32) -> Result<(), B
     let config = Config {
         cases,
         failure_persistence: None,
-        // The same histories on every run, so that a test which passed passes again. Others on request.
-        rng_seed: RngSeed::Fixed(from_environment("TESTKIT_SEED").unwrap_or(1)),
-        max_shrink_iters: 4_096,
+        rng_seed: RngSeed::Fixed(seed(property)),
+        max_shrink_iters: 4_096 / property.weight(),
         ..Config::default()
     };
-    let run =
-        |script: Script| property.check(subject, &script).map_err(|failure| TestCaseError::fail(failure.to_string()));
+    // The latest failure, kept: a controller that is not the same twice need not fail again.
+    let latest = RefCell::new(None);
+    let fails = |script: &Script| {
+        let outcome = property.check(subject, script);
+        outcome.is_err_and(|failure| {
+            latest.replace(Some(failure));
+            true
+        })
+    };
+    let run = |script: Script| if fails(&script) { Err(TestCaseError::fail("see there")) } else { Ok(()) };
     match TestRunner::new(config).run(&strategy::script(), run) {
-        Ok(()) => Ok(()),
-        Err(TestError::Fail(_, script)) => property.check(subject, &script),
+        Err(TestError::Fail(_, script)) => drop(shorten(script, fails)),
         Err(TestError::Abort(reason)) => panic!("no histories: {reason}"),
+        Ok(()) => {}
     }
+    latest.take().map_or(Ok(()), Err)
+}
+
+/// The same histories on every run, so that a test which passed passes again; others on request. Each property has its own:
+/// what breaks several, such as a panic, is looked for in as many more.
+fn seed(property: Property) -> u64 {
+    let seed: u64 = from_environment("TESTKIT_SEED").unwrap_or(1);
+    seed ^ ((property as u64) << 32)
 }
 
 /// What a test of [`controller_suite!`](crate::controller_suite) does: it plays the [regressions](Regressions) of the crate in

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cc_algos::controller::{Controller, ControllerState, Feedback, Flight, Handover, PacketTag, Sent};
+use cc_algos::controller::{Cause, Controller, ControllerState, Feedback, Flight, Handover, PacketTag, Sent};
 use cc_algos::signal::{Ecn, Signal};
 use cc_algos::units::{Rate, Timestamp};
 
@@ -17,6 +17,8 @@ pub(crate) struct Inner {
     outputs: Outputs,
     calls: u64,
     pub(crate) largest_window: u64,
+    /// Timeouts in a row, until something is acknowledged.
+    pub(crate) timeouts: u32,
     /// The latest call, or the one that brought a violation.
     pub(crate) moment: Option<Moment>,
     pub(crate) violation: Option<Violation>,
@@ -60,6 +62,7 @@ impl Tap {
             outputs,
             calls: 0,
             largest_window: outputs.window,
+            timeouts: 0,
             moment: None,
             violation: None,
         })))
@@ -84,6 +87,11 @@ impl Controller for Tap {
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
         let mut inner = self.lock();
+        match feedback.cause {
+            Cause::Timeout { consecutive } => inner.timeouts = consecutive,
+            _ if !feedback.acked.is_empty() => inner.timeouts = 0,
+            _ => {}
+        }
         // Taken out while the controller looks at it.
         let mut decor = core::mem::take(&mut inner.decor);
         inner.call(&Call::Feedback(&decor.dress(feedback), flight));

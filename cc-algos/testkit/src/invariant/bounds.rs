@@ -1,8 +1,9 @@
-//! The window stays within bounds.
+//! Window, rate and quantum stay within bounds.
 
 use cc_algos::controller::Controller;
 use cc_algos::declare::{Family, Law};
 use cc_algos::signal::Signal;
+use cc_algos::units::Span;
 
 use super::Context;
 use crate::observe::{Call, Invariant, Step, Violation};
@@ -14,8 +15,18 @@ const MOST_PER_DELIVERED: u64 = 16;
 /// What any window may reach at the start, packets: generous for initial windows of one bandwidth-delay product.
 const MOST_AT_START: u64 = 1 << 20;
 
+/// Bytes that may leave back to back, whatever the window: what a host hands to its network card at a time, several times over.
+const MOST_QUANTUM: u64 = 1 << 20;
+
+/// Time that a pacing rate may take for them: twice what BBR takes at most.
+const QUANTUM_TIME: Span = Span::from_millis(2);
+
+/// Packets that may.
+const MOST_QUANTUM_PACKETS: u64 = 64;
+
 /// The window is at least the declared minimum and at most the declared maximum, or else no more than what was delivered
-/// could explain; a pacing rate is positive.
+/// could explain; a pacing rate is positive; and what may leave back to back holds a packet, and is no more than the window,
+/// what the rate sends in two milliseconds, or what a host hands over at a time.
 #[derive(Clone, Debug)]
 pub struct Bounds {
     min_packets: f64,
@@ -78,6 +89,13 @@ impl Invariant for Bounds {
             format!("{window} B, with {} B delivered so far", flight.delivered)
         })?;
         let stuck = step.after.pacing_rate.is_some_and(|rate| rate.as_bps() == 0);
-        Violation::unless(!stuck, "a positive pacing rate", || "0 bit/s: nothing would ever leave".to_owned())
+        Violation::unless(!stuck, "a positive pacing rate", || "0 bit/s: nothing would ever leave".to_owned())?;
+        let Some(quantum) = step.after.send_quantum else { return Ok(()) };
+        Violation::unless(quantum >= flight.mtu, "a quantum that holds a packet", || {
+            format!("{quantum} B, with packets of {} B", flight.mtu)
+        })?;
+        let sent = step.after.pacing_rate.map_or(0, |rate| rate.bytes_in(QUANTUM_TIME));
+        let most = window.max(sent).max(MOST_QUANTUM).max(self.largest_mtu.saturating_mul(MOST_QUANTUM_PACKETS));
+        Violation::unless(quantum <= most, "a quantum of a burst", || format!("{quantum} B may leave back to back"))
     }
 }

@@ -5,23 +5,26 @@ use cc_algos::estimate::RoundCounter;
 use cc_algos::signal::Signal;
 
 use super::absence::tells_of_congestion;
-use super::{Context, Reading};
+use super::{Context, Reading, fills_at_former_rate};
 use crate::observe::{Invariant, Step, Violation};
 
-/// The first round trip after idleness.
+/// Round trips after idleness that are watched: a timer may only come to it in the second.
+const ROUNDS: u64 = 3;
+
+/// The first round trips after idleness.
 #[derive(Clone, Debug)]
 struct Resumed {
     window: u64,
     acked: u64,
-    until_packet: u64,
+    rounds: RoundCounter,
 }
 
-/// When sending resumes, the window is at most what it was; and in the round trip after that it grows by no more than twice
+/// When sending resumes, the window is at most what it was; and in the round trips after that it grows by no more than twice
 /// what is acknowledged. Time that passed idle is no reason to grow. A datacentre's model whose first flight comes only now may
 /// start at the rate of the host's link, and what its window is beyond that which its rate can have in flight is not used. A
 /// model that held little in flight for a while, as to measure the base RTT, may take the silence for the rest of that while,
 /// and have the window back with which its phase began. What losses or marks had taken may come back with the end of the
-/// recovery.
+/// recovery, and a path that has become longer takes more to fill.
 #[derive(Clone, Debug)]
 pub struct Idle {
     reading: Reading,
@@ -30,6 +33,8 @@ pub struct Idle {
     /// Largest window in the round before and in this one: a model may come out of a short dip.
     former_window: u64,
     window: u64,
+    /// Bytes acknowledged since the window moved: a law that grows once a round trip has yet to make use of them.
+    earned: u64,
     /// What a model may give back.
     held: Held,
 }
@@ -86,12 +91,15 @@ impl Idle {
             rounds: RoundCounter::default(),
             former_window: 0,
             window: 0,
+            earned: 0,
             held: Held { law, phase: "", before_phase: 0, before_congestion: None },
         }
     }
 
     fn note(&mut self, step: &Step<'_>) {
         self.window = self.window.max(step.before.window);
+        let acked = step.call.feedback().map_or(0, |feedback| feedback.newly_acked.bytes);
+        self.earned = if step.after.window == step.before.window { self.earned.saturating_add(acked) } else { 0 };
         let newest = step.call.feedback().and_then(|feedback| feedback.acked.last());
         if let Some(newest) = newest
             && self.rounds.on_acked(newest.packet_number, step.call.flight().next_packet_number)
@@ -111,7 +119,8 @@ impl Invariant for Idle {
         match step.call.signal() {
             Some(Signal::Restart { .. }) => {
                 let window = self.window.max(self.former_window).max(held);
-                self.resumed = Some(Resumed { window, acked: 0, until_packet: flight.next_packet_number + 1 });
+                let rounds = RoundCounter::new(flight.next_packet_number + 1);
+                self.resumed = Some(Resumed { window, acked: self.earned, rounds });
                 return Violation::unless(after <= window, "no larger window after idleness than before", || {
                     format!("{after} B, up from {window} B")
                 });
@@ -120,17 +129,21 @@ impl Invariant for Idle {
             None => {}
         }
         let Some(resumed) = &mut self.resumed else { return Ok(()) };
-        let Some(feedback) = step.call.feedback() else { return Ok(()) };
-        resumed.acked = resumed.acked.saturating_add(feedback.newly_acked.bytes);
+        if let Some(feedback) = step.call.feedback() {
+            resumed.acked = resumed.acked.saturating_add(feedback.newly_acked.bytes);
+            if let Some(newest) = feedback.acked.last() {
+                resumed.rounds.on_acked(newest.packet_number, flight.next_packet_number);
+            }
+            if resumed.rounds.rounds() >= ROUNDS || !feedback.spurious.is_empty() {
+                self.resumed = None;
+                return Ok(());
+            }
+        }
         let begin = resumed.window.max(held);
         let most = begin.saturating_add(resumed.acked.saturating_mul(2)).saturating_add(flight.mtu);
-        let most = most.max(self.reading.start(flight.smoothed_rtt.max(flight.latest_rtt)));
+        let start = self.reading.start(flight.smoothed_rtt.max(flight.latest_rtt));
+        let most = most.max(start).max(fills_at_former_rate(self.held.law, step));
         let (window, acked) = (begin, resumed.acked);
-        let is_over = feedback.acked.last().is_some_and(|newest| newest.packet_number >= resumed.until_packet);
-        if is_over || !feedback.spurious.is_empty() {
-            self.resumed = None;
-            return Ok(());
-        }
         let counts = self.reading.of(&step.after, flight);
         Violation::unless(counts <= most, "no growth for the time that passed idle", || {
             format!("{after} B, up from {window} B, with {acked} B acknowledged since")

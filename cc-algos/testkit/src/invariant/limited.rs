@@ -6,12 +6,8 @@ use cc_algos::estimate::RoundCounter;
 use cc_algos::signal::{PathChange, Signal};
 
 use super::absence::{tells_of_congestion, without_limit};
-use super::{Context, Reading};
+use super::{Context, MODEL_GAIN, Reading, fills_at_former_rate};
 use crate::observe::{Call, Invariant, Outputs, Step, Violation};
-
-/// Windows up to this many times what was in flight of late may grow although the application limits: models reckon with a
-/// gain of up to 2.89.
-const MODEL_GAIN: u64 = 3;
 
 /// RTT samples of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +19,9 @@ enum Samples {
 }
 
 /// While application or receiver limit the sender, the window grows no further than what is in use explains, and it does not
-/// shrink where it would not if the window were the limit. A model may give back what it had before, and a datacentre's may
-/// start at the rate of the host's link once a path's first RTT sample tells what that makes.
+/// shrink where it would not if the window were the limit. A model may give back what it had before, and fill a path that has
+/// become longer at the rate that it had; a datacentre's may start at the rate of the host's link once a path's first RTT
+/// sample tells what that makes.
 #[derive(Clone, Debug)]
 pub struct Limited {
     law: Law,
@@ -99,8 +96,9 @@ impl Invariant for Limited {
         let [used_before, used, used_if_free] =
             [step.before, step.after, unlimited].map(|outputs| self.reading.of(&outputs, flight));
         let start = if self.samples == Samples::First { self.reading.start(flight.smoothed_rtt) } else { 0 };
+        let modelled = fills_at_former_rate(self.law, step);
         Violation::unless(
-            used <= before.max(most).max(self.held).max(start),
+            used <= before.max(most).max(self.held).max(start).max(modelled),
             "no growth while the window is not in use",
             || format!("{before} B before and {after} B after, with at most {in_flight} B in flight of late"),
         )?;

@@ -1,8 +1,10 @@
 //! What must hold at each call, one small type each.
 
 mod absence;
+mod answers;
 mod batching;
 mod bounds;
+mod collapse;
 mod copy;
 mod idle;
 mod limited;
@@ -10,14 +12,17 @@ mod monotone;
 mod once;
 mod pace;
 mod sanity;
+mod silence;
 mod timers;
 
 use cc_algos::controller::Flight;
 use cc_algos::declare::{Declaration, Family, Law};
 use cc_algos::units::{Rate, Span};
 
+pub use answers::Answers;
 pub use batching::Batching;
 pub use bounds::Bounds;
+pub use collapse::Collapse;
 pub use copy::Copy;
 pub use idle::Idle;
 pub use limited::Limited;
@@ -25,10 +30,23 @@ pub use monotone::Monotone;
 pub use once::OncePerWindow;
 pub use pace::Pace;
 pub use sanity::Sanity;
+pub use silence::Silence;
 pub use timers::Timers;
 
-use crate::observe::Outputs;
+use crate::observe::{Outputs, Step};
 use crate::script::Network;
+
+/// Times what is in flight, or what a rate sends in a round trip, that a model's window may be: they reckon with a gain of up to
+/// 2.89.
+const MODEL_GAIN: u64 = 3;
+
+/// What a model may want at the rate that it had, once it finds that the path has become longer; nothing for other laws.
+fn fills_at_former_rate(law: Law, step: &Step<'_>) -> u64 {
+    let rate = step.before.pacing_rate.filter(|_| law == Law::Model);
+    let flight = step.call.flight();
+    let rtt = flight.smoothed_rtt.max(flight.latest_rtt);
+    rate.zip(rtt).map_or(0, |(rate, rtt)| rate.bytes_in(rtt).saturating_mul(MODEL_GAIN))
+}
 
 /// What an invariant has to know of the history that it watches.
 #[derive(Clone, Copy, Debug)]

@@ -37,26 +37,33 @@ pub(super) enum Until {
     Settled,
     /// When more than so many bytes have arrived.
     Delivered(u64),
-    /// When so many timeouts in a row have fired.
-    Timeouts(u32),
+    /// When so many timeouts in a row have fired, but not later than at the end.
+    Timeouts { times: u32, end: Timestamp },
 }
 
 impl World {
-    /// Lets time pass with everything that happens meanwhile.
-    pub(super) fn run(&mut self, until: Until) {
+    /// Lets time pass with everything that happens meanwhile. False if that is too much.
+    pub(super) fn run(&mut self, until: Until) -> bool {
         for _ in 0..MOST_EVENTS {
             self.pump();
             if self.is_reached(until) || self.is_over() {
-                return;
+                return true;
             }
             match (self.next_event(), until) {
-                (Some(at), Until::Time(end)) if at > end => return self.now = end,
-                (None, Until::Time(end)) => return self.now = end,
-                (None, _) => return,
+                (Some(at), Until::Time(end) | Until::Timeouts { end, .. }) if at > end => {
+                    self.now = end;
+                    return true;
+                }
+                (None, Until::Time(end)) => {
+                    self.now = end;
+                    return true;
+                }
+                (None, _) => return true,
                 (Some(at), _) => self.now = self.now.max(at),
             }
             self.step();
         }
+        false
     }
 
     fn is_reached(&self, until: Until) -> bool {
@@ -68,7 +75,9 @@ impl World {
                 nothing_left && (self.sender.stats(PATH).in_flight_packets == 0 || self.is_silent())
             }
             Until::Delivered(bytes) => self.allowance == 0 || self.delivered > bytes,
-            Until::Timeouts(times) => self.sender.stats(PATH).pto_count >= times,
+            Until::Timeouts { times, end } => {
+                self.allowance == 0 || self.now > end || self.tap.lock().timeouts >= times
+            }
         }
     }
 

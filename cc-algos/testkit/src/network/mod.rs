@@ -16,7 +16,9 @@ use cc_algos::ids::PathId;
 use cc_algos::receiver::AckEvery;
 use cc_algos::signal::Signal;
 use cc_algos::units::{Rate, Span, Timestamp};
-use transport::flow::{Arrived, EchoConfig, Receiver, ReceiverConfig, Sender, SenderConfig, Workspace};
+use transport::flow::{
+    Arrived, EchoConfig, LossPolicy, Receiver, ReceiverConfig, Rto, Sender, SenderConfig, Workspace,
+};
 use transport::wire::AckFrame;
 
 use crate::observe::{Invariant, Moment, Outputs, Violation};
@@ -62,6 +64,8 @@ pub struct World {
     mtu: u64,
     /// What was added to the base round trip.
     extra_delay: Span,
+    /// Shortest round trip that the path has had.
+    shortest_round: Span,
     /// What the switch near the source said last.
     nearby_queue_bytes: u64,
     tap: Tap,
@@ -109,11 +113,12 @@ impl World {
     fn with(tap: Tap, network: &Network, receiver: Receiver) -> Self {
         let now = Timestamp::ZERO + network.clock;
         let sender = Sender::new(sender(network), tap.clone_box(), now);
-        Self {
+        let mut world = Self {
             network: network.clone(),
             now,
             mtu: network.mtu.max(1),
             extra_delay: Span::ZERO,
+            shortest_round: Span::MAX,
             nearby_queue_bytes: 0,
             tap,
             sender,
@@ -128,7 +133,9 @@ impl World {
             wake: None,
             allowance: MOST_PACKETS,
             delivered: 0,
-        }
+        };
+        world.note_round();
+        world
     }
 
     /// The time.
@@ -145,6 +152,17 @@ impl World {
     pub fn round(&self) -> Span {
         let packet = self.link.time_for(self.mtu);
         self.network.rtt + self.extra_delay + packet
+    }
+
+    /// What the path is now counts among what it has been.
+    fn note_round(&mut self) {
+        self.shortest_round = self.shortest_round.min(self.round());
+    }
+
+    /// Whether the round trip was shorter before, by more than a quarter: a law that measures queues by the shortest one sees
+    /// one where there is none. A migration of an idle flow makes the path new.
+    pub fn has_grown_longer(&self) -> bool {
+        self.round() > self.shortest_round + self.shortest_round.mul_div(1, 4)
     }
 
     /// Largest packet, bytes.
@@ -221,10 +239,11 @@ impl World {
         self.network.mark_above = clean.mark_above;
     }
 
-    /// Lets time pass until something arrives: after timeouts in a row the next probe may be a long time off.
-    pub fn await_delivery(&mut self) {
+    /// Lets time pass until something arrives: after timeouts in a row the next probe may be a long time off. False if timers
+    /// that fire meanwhile are too many to wait for it.
+    pub fn await_delivery(&mut self) -> bool {
         self.demand = Demand::Endless;
-        self.run(Until::Delivered(self.delivered));
+        self.run(Until::Delivered(self.delivered))
     }
 
     /// Whether all packets that were granted have been sent.
@@ -277,6 +296,9 @@ fn sender(network: &Network) -> SenderConfig {
     // As if a handshake had measured it.
     config.initial_rtt = network.rtt.max(Span::from_nanos(1));
     config.max_ack_delay = network.ack_delay;
+    if let Some(time) = network.retransmit_after {
+        config.loss = LossPolicy::PerPacketRto { rto: Rto::Fixed(time.max(Span::from_nanos(1))) };
+    }
     config
 }
 

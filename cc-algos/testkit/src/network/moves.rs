@@ -9,6 +9,9 @@ use super::exchange::{Demand, Until};
 use super::{Notice, PATH, World};
 use crate::script::{Move, PathMove};
 
+/// Timers that double with each timeout would soon be beyond what clocks can tell.
+const LONGEST_OUTAGE: Span = Span::from_secs(30 * 86_400);
+
 impl World {
     /// Makes moves one after the other, until one of the invariants does not hold.
     pub fn play(&mut self, moves: &[Move]) {
@@ -22,7 +25,9 @@ impl World {
 
     fn make(&mut self, step: Move) {
         match step {
-            Move::Run { rtts } => self.run_rounds(Demand::Endless, rtts),
+            Move::Run { rtts } => {
+                self.run_rounds(Demand::Endless, rtts);
+            }
             Move::RunPackets { packets } => {
                 self.demand = Demand::Endless;
                 self.run(Until::Sent(self.sender.next_packet_number(PATH) + u64::from(packets)));
@@ -33,11 +38,13 @@ impl World {
             }
             Move::Trickle { packets, rtts } => self.dribble(Demand::Packets(u64::from(packets)), rtts),
             Move::Grant { packets, rtts } => self.dribble(Demand::Granted(u64::from(packets)), rtts),
-            Move::Idle { rtts } => self.run_rounds(Demand::Nothing, rtts),
+            Move::Idle { rtts } => {
+                self.run_rounds(Demand::Nothing, rtts);
+            }
             Move::Timeout { times } => {
                 self.demand = Demand::Endless;
                 self.fates.blackout = true;
-                self.run(Until::Timeouts(times));
+                self.run(Until::Timeouts { times, end: self.now + LONGEST_OUTAGE });
                 self.fates.blackout = false;
             }
             Move::Path(path) => self.change_path(path),
@@ -80,6 +87,7 @@ impl World {
             | Move::Timeout { .. }
             | Move::Path(_) => {}
         }
+        self.note_round();
     }
 
     fn notify(&mut self, signal: Signal) {
@@ -99,10 +107,10 @@ impl World {
         }));
     }
 
-    pub(super) fn run_rounds(&mut self, demand: Demand, rtts: u32) {
+    pub(super) fn run_rounds(&mut self, demand: Demand, rtts: u32) -> bool {
         self.demand = demand;
         let time = self.round().saturating_mul(u64::from(rtts));
-        self.run(Until::Time(self.now + time));
+        self.run(Until::Time(self.now + time))
     }
 
     /// So much each round trip.
@@ -115,15 +123,26 @@ impl World {
         }
     }
 
-    /// The application has data without end for so many round trips.
-    pub fn run_rtts(&mut self, rtts: u32) {
-        self.run_rounds(Demand::Endless, rtts);
+    /// Nothing is sent for so long.
+    pub fn rest(&mut self, time: Span) {
+        self.demand = Demand::Nothing;
+        self.run(Until::Time(self.now + time));
+    }
+
+    /// The application has data without end for so many round trips. False if so much happened that they are not over.
+    pub fn run_rtts(&mut self, rtts: u32) -> bool {
+        self.run_rounds(Demand::Endless, rtts)
     }
 
     fn change_path(&mut self, path: PathMove) {
         let changed = |change| Signal::PathChange { path: PATH, change };
         match path {
-            PathMove::Migrate => self.notify(changed(PathChange::Migrated)),
+            PathMove::Migrate => {
+                if self.sender.stats(PATH).in_flight_packets == 0 {
+                    self.shortest_round = self.round();
+                }
+                self.notify(changed(PathChange::Migrated));
+            }
             PathMove::EcnUnusable => self.notify(changed(PathChange::EcnUnusable)),
             PathMove::Dead => {
                 self.data.clear();

@@ -19,7 +19,7 @@ pub struct ScriptError {
 }
 
 const NETWORK: &str = "one of `rate 10Mbps`, `rtt 40ms`, `mtu 1200`, `buffer 32`, `mark 8`, `ack 2 within 25ms`, `echo`, \
-                       `clock 10s`, `resume 100`";
+                       `clock 10s`, `resume 100`, `rto 200ms`";
 const MOVE: &str = "one of `run 3 rtt`, `run 20 packets`, `send 10 packets`, `trickle 3 for 5 rtt`, `grant 3 for 5 rtt`, \
                     `idle 50 rtt`, `timeout 3`, `lose 1`, `mark 1`, `late 1`, `overtake 3`, `duplicate 1`, `trim 1`, \
                     `lose-acks 1`, `delay 50%`, `rate 250permille`, `mtu 1400`, `migrate`, `dead`, `ecn-unusable`, \
@@ -34,7 +34,8 @@ impl fmt::Display for Script {
 
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rate, rtt, mtu, buffer, mark_above, ack_every, ack_delay, echo, clock, resume } = self;
+        let Self { rate, rtt, mtu, buffer, mark_above, ack_every, ack_delay, echo, clock, resume, retransmit_after } =
+            self;
         write!(f, "rate {rate}, rtt {rtt}, mtu {mtu}, buffer {buffer}")?;
         if let Some(packets) = mark_above {
             write!(f, ", mark {packets}")?;
@@ -48,7 +49,10 @@ impl fmt::Display for Network {
         if *clock > Span::ZERO {
             write!(f, ", clock {clock}")?;
         }
-        resume.map_or(Ok(()), |packets| write!(f, ", resume {packets}"))
+        if let Some(packets) = resume {
+            write!(f, ", resume {packets}")?;
+        }
+        retransmit_after.map_or(Ok(()), |time| write!(f, ", rto {time}"))
     }
 }
 
@@ -143,6 +147,7 @@ impl Network {
             ["echo"] => self.echo = true,
             ["clock", clock] => self.clock = parse_span(clock)?,
             ["resume", packets] => self.resume = Some(at_least_one(packets)?),
+            ["rto", time] => self.retransmit_after = Some(parse_span(time)?),
             _ => return None,
         }
         Some(())
@@ -217,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_script_reads_as_it_is_written() {
-        let text = "rate 10Mbps, rtt 40ms, mtu 1500, buffer 16, mark 4, ack 2 within 25ms, echo, clock 315360000s, resume 9 \
+        let text = "rate 10Mbps, rtt 40ms, mtu 1500, buffer 16, mark 4, ack 2 within 25ms, echo, clock 315360000s, resume 9, rto 3s \
                     | run 3 rtt | run 20 packets | send 10 packets | trickle 3 for 5 rtt | grant 2 for 4 rtt | idle 50 rtt \
                     | timeout 3 | lose 1 | mark 2 | late 3 | overtake 4 | duplicate 5 | trim 6 | lose-acks 7 | delay 50% \
                     | rate 250permille | mtu 1400 | migrate | dead | ecn-unusable | forge-marks 8 | bleach | csig ratio \

@@ -1,6 +1,6 @@
 //! After whatever happened the network turns kind, or narrow, and the controller must make something of it.
 
-use cc_algos::declare::{Family, Law, Need};
+use cc_algos::declare::{Family, Law, Need, Reductions};
 use cc_algos::units::Span;
 
 use super::{Found, Trial};
@@ -23,6 +23,9 @@ const SHARE: u64 = 6;
 /// Packets larger than that leave debts with the pacer, and windows, that outlast any patience if packets become small.
 const LARGEST_MTU: u64 = 65_536;
 
+/// Round trips that are longer, such as those of packets that take days, outlast what clocks can tell.
+const LONGEST_ROUND: Span = Span::from_secs(3_600);
+
 /// Round trips over which throughput is taken.
 const STRETCH: u32 = 8;
 
@@ -38,35 +41,83 @@ pub(crate) fn recovers(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
     if trial.subject.declaration().family == Family::Control {
         return Ok(());
     }
+    if takes_delayed_acks_for_a_queue(trial) {
+        return Ok(());
+    }
+    let kind = Clean { packets: KIND_PACKETS, buffer: 2 * KIND_PACKETS, mark_above: None };
+    let Some(mut world) = cleaned(trial, &kind) else { return Ok(()) };
+    if may_answer_delay(trial) && world.has_grown_longer() {
+        // A law that takes the longer path for a queue may do so until it forgets the shorter one.
+        return Ok(());
+    }
+    comes_up_to_speed(&mut world, &kind, PATIENCE_ROUNDS, patience(trial))
+}
+
+/// Whether the law may answer delay: it takes steps, and as many as it likes.
+fn may_answer_delay(trial: &Trial<'_>) -> bool {
+    let bounds = trial.subject.declaration().bounds;
+    bounds.law == Law::Steps && bounds.reductions == Reductions::Unbounded
+}
+
+/// Whether acknowledgements are held back so long that a law that may answer delay takes it for a queue, or a model's window for
+/// the smallest round trip does not last until they come.
+pub(super) fn takes_delayed_acks_for_a_queue(trial: &Trial<'_>) -> bool {
+    let network = &trial.script.network;
+    let is_model = trial.subject.declaration().bounds.law == Law::Model;
+    let held_back = |part| network.ack_every > 1 && network.ack_delay > network.rtt.mul_div(1, part);
+    is_model && held_back(2) || may_answer_delay(trial) && held_back(8)
+}
+
+/// How long a law may take: a minute, or as long as it remembers the smallest RTT.
+pub(super) fn patience(trial: &Trial<'_>) -> Span {
+    trial.subject.declaration().bounds.rtt_memory.map_or(PATIENCE, |memory| PATIENCE.max(memory))
+}
+
+/// The world in which the script was played, as `clean` says from then on; `None` where that network is no judge.
+pub(super) fn cleaned(trial: &mut Trial<'_>, clean: &Clean) -> Option<World> {
     let mut world = trial.played();
-    if has_shrunk(trial, &world) {
+    world.clean(clean, trial.subject.declaration());
+    let began_with = trial.script.network.mtu;
+    let has_shrunk = began_with > LARGEST_MTU && world.mtu() != began_with;
+    // A timer that is hardly longer than the round trip declares everything lost.
+    let is_hasty = trial.script.network.retransmit_after.is_some_and(|time| time < world.round().saturating_mul(4));
+    let is_told_by_clocks = world.round() > Span::ZERO && world.round() < LONGEST_ROUND;
+    (is_told_by_clocks && !has_shrunk && !is_hasty).then_some(world)
+}
+
+/// On a `clean` network a sixth of what that carries is used after at most so many `rounds` and all `patience`. Where round trips are
+/// short silences make up for it; the second ends what the first began, such as a probe of the smallest RTT.
+pub(super) fn comes_up_to_speed(
+    world: &mut World,
+    clean: &Clean,
+    rounds: u32,
+    patience: Span,
+) -> Result<(), Box<Found>> {
+    world.allow(u64::from(clean.packets));
+    if !world.await_delivery() {
         return Ok(());
     }
-    world.clean(
-        &Clean { packets: KIND_PACKETS, buffer: 2 * KIND_PACKETS, mark_above: None },
-        trial.subject.declaration(),
-    );
-    if world.round() == Span::ZERO {
-        return Ok(());
-    }
-    world.allow(u64::from(KIND_PACKETS));
-    world.await_delivery();
     let round = world.round();
     let wanted = world.capacity(round.saturating_mul(u64::from(STRETCH))) / SHARE;
     let begin = world.now();
     let mut best = 0;
-    for _ in 0..PATIENCE_ROUNDS / STRETCH {
-        let before = world.delivered();
-        world.allow(u64::from(STRETCH * KIND_PACKETS * 4));
-        world.run_rtts(STRETCH);
-        best = best.max(world.delivered() - before);
-        if best >= wanted {
-            return Ok(());
+    let is_long = round.saturating_mul(u64::from(rounds)) >= patience;
+    let silences: &[Span] = if is_long { &[Span::ZERO] } else { &[patience, Span::from_secs(1), Span::ZERO] };
+    for silence in silences {
+        for _ in 0..rounds / STRETCH {
+            let before = world.delivered();
+            world.allow(u64::from(STRETCH * clean.packets * 4));
+            let is_over = world.run_rtts(STRETCH);
+            best = best.max(world.delivered() - before);
+            // Who sent several times what the network carries does not stall, whatever became of it.
+            if best >= wanted || world.is_exhausted() || !is_over {
+                return Ok(());
+            }
         }
+        world.rest(*silence);
     }
-    let patience = trial.subject.declaration().bounds.rtt_memory.map_or(PATIENCE, |memory| PATIENCE.max(memory));
     if world.now().saturating_since(begin) < patience {
-        // Too short a time to tell a stall from a long memory.
+        // Timers that fire without rest hold up time, and too little of it passed to tell a stall from a long memory.
         return Ok(());
     }
     let outputs = world.outputs();
@@ -74,12 +125,6 @@ pub(crate) fn recovers(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
         format!("at most {best} B in {STRETCH} round trips of {round}, of {} B; now: {outputs}", SHARE * wanted)
     })?;
     Ok(())
-}
-
-/// Whether packets were huge and are not any more.
-fn has_shrunk(trial: &Trial<'_>, world: &World) -> bool {
-    let began_with = trial.script.network.mtu;
-    began_with > LARGEST_MTU && world.mtu() != began_with
 }
 
 /// Times that patience for models, at most: what they hold for the bandwidth of a path they forget with the second probe
@@ -103,11 +148,13 @@ pub(crate) fn yields(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
 }
 
 fn overload(trial: &mut Trial<'_>, narrow: &Clean, signal: &str) -> Result<(), Box<Found>> {
-    let mut world = trial.played();
-    world.clean(narrow, trial.subject.declaration());
+    if trial.script.network.retransmit_after.is_some() {
+        // Losses show so late that the window outgrows any network meanwhile.
+        return Ok(());
+    }
     // Where nothing takes any time, nothing is narrow.
-    let cannot_mark = signal == "marks" && !world.is_marking();
-    if cannot_mark || world.round() == Span::ZERO || has_shrunk(trial, &world) {
+    let Some(mut world) = cleaned(trial, narrow) else { return Ok(()) };
+    if signal == "marks" && !world.is_marking() {
         return Ok(());
     }
     let holds = u64::from(2 * NARROW_PACKETS) * world.mtu();
@@ -147,20 +194,34 @@ fn overload(trial: &mut Trial<'_>, narrow: &Clean, signal: &str) -> Result<(), B
     Ok(())
 }
 
-/// Whether no more than `most` bytes are in use after one of so many stretches of so many round trips.
+/// Further stretches of patience, as long as each takes a tenth: gentle laws reduce little at a time, and a queue makes round trips
+/// as much longer as the window is too large.
+const STRETCHES_ON_THE_WAY: u32 = 8;
+
+/// Whether no more than `most` bytes are in use after one of so many stretches of so many round trips, or timers keep anything from arriving.
 fn comes_down(world: &mut World, most: u64, rounds: u32, stretches: u32) -> bool {
     let packets = 8 * u64::from(rounds * NARROW_PACKETS);
     world.allow(packets);
-    world.await_delivery();
-    for stretch in 0..stretches {
+    if !world.await_delivery() {
+        return true;
+    }
+    let mut former = in_use(world);
+    for stretch in 0..stretches + STRETCHES_ON_THE_WAY {
         if stretch > 0 {
             world.allow(packets);
         }
-        // One by one, for each is cut short if too much happens in it.
-        (0..rounds).for_each(|_| world.run_rtts(1));
-        if in_use(world) <= most {
+        for _ in 0..rounds {
+            // One by one, for each is cut short if too much happens in it.
+            world.run_rtts(1);
+        }
+        let now = in_use(world);
+        if now <= most {
             return true;
         }
+        if stretch + 1 >= stretches && now > former - former / 10 {
+            return false;
+        }
+        former = now;
     }
     false
 }

@@ -5,12 +5,14 @@ mod handover;
 mod memory;
 mod rates;
 mod replay;
+mod room;
 
 pub(crate) use clean::{recovers, yields};
 pub(crate) use handover::hands_over;
 pub(crate) use memory::stays_small;
 pub(crate) use rates::more_loss_is_no_better;
 pub(crate) use replay::repeats_itself;
+pub(crate) use room::{outlasts_a_lull, takes_its_room};
 
 use crate::network::World;
 use crate::observe::{Moment, Violation};

@@ -27,6 +27,7 @@ pub(crate) fn more_loss_is_no_better(trial: &mut Trial<'_>) -> Result<(), Box<Fo
         // Marks where nobody needs them would be a congestion of their own.
         mark_above: None,
         resume: None,
+        retransmit_after: None,
         ..shape.clone()
     };
     let mut former: Option<(u32, u64)> = None;

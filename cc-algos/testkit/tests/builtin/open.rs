@@ -8,4 +8,24 @@
 use testkit::Property;
 
 /// The algorithm, the property that it breaks, and what is known of it.
-pub(crate) const OPEN: &[(&str, Property, &str)] = &[];
+pub(crate) const OPEN: &[(&str, Property, &str)] = &[
+    (
+        "bbr3",
+        Property::Limited,
+        "a few packets less in the first feedback on larger packets that the receiver held back",
+    ),
+    ("gemini", Property::Monotone, "the growth after a timeout differs by whether a batch of ACKs tells of losses"),
+    ("gemini", Property::Room, "ACKs that are held back look like queue in the wide area"),
+    ("gemini", Property::Lull, "falls to the smallest window in round trips of 200 ms"),
+    ("hpcc", Property::Room, "the window stays at a byte after losses at rates of few packets a second"),
+    ("ledbat++", Property::Lull, "a slowdown in the lull is not grown out of"),
+    ("ledbat++", Property::LossRates, "30 packets an ACK, held back for a round trip"),
+    ("mprdma", Property::Monotone, "one packet more with losses than without, after two timeouts and lost ACKs"),
+    ("mprdma", Property::LossRates, "six packets an ACK: the window grows at 1 % losses"),
+    ("nscc", Property::Lull, "quick adapt takes what was achieved in the lull"),
+    ("poseidon", Property::Lull, "the window follows the delay down in the lull"),
+    ("powertcp", Property::Monotone, "half a kilobit per second more with losses than without, at a rate of one"),
+    ("theta-powertcp", Property::Room, "the window stays at some bytes after losses at rates of few packets a second"),
+    ("swift", Property::Monotone, "a loss after the packets have grown leaves a larger window"),
+    ("swift", Property::Answers, "a timeout at a window of eleven packets of 44 bytes leaves it as it is"),
+];

@@ -48,38 +48,38 @@ fn cube_root(value: u128) -> u64 {
 
 /// `W_cubic` in packets and seconds (RFC 9438, section 4.2).
 #[derive(Clone, Copy, Debug, Default)]
-struct Curve {
+pub(super) struct Curve {
     plateau: f64,
     epoch: Option<(Timestamp, f64)>,
     stalled_since: Option<Timestamp>,
 }
 
 impl Curve {
-    fn on_reduction(&mut self, packets: f64) {
+    pub(super) fn on_reduction(&mut self, packets: f64) {
         *self = Self { plateau: packets, ..Self::default() };
     }
 
     /// The clock stands still from the first batch that may not grow the window.
-    fn stall(&mut self, now: Timestamp) {
+    pub(super) fn stall(&mut self, now: Timestamp) {
         self.stalled_since.get_or_insert(now);
     }
 
     /// The clock runs again, if it stood still.
-    fn resume(&mut self, now: Timestamp) {
+    pub(super) fn resume(&mut self, now: Timestamp) {
         if let Some((since, (began, _))) = self.stalled_since.take().zip(self.epoch.as_mut()) {
             *began += now.saturating_since(since);
         }
     }
 
     /// The clock stands still in a silence.
-    fn on_signal(&mut self, signal: &Signal) {
+    pub(super) fn on_signal(&mut self, signal: &Signal) {
         if let (Signal::Restart { idle }, None, Some((began, _))) = (signal, self.stalled_since, self.epoch.as_mut()) {
             *began += *idle;
         }
     }
 
     /// Grows `core` on `acked` bytes, past its threshold along the curve, at most half a window a round trip.
-    fn grow(&mut self, core: &mut Core, acked: u64, now: Timestamp) {
+    pub(super) fn grow(&mut self, core: &mut Core, acked: u64, now: Timestamp) {
         let rest = core.window.slow_start(acked);
         if rest == 0 {
             return;
@@ -98,7 +98,7 @@ impl Curve {
 }
 
 /// The part of CUBIC before growth.
-fn react(core: &mut Core, curve: &mut Curve, feedback: &Feedback<'_>, flight: &Flight<'_>) {
+pub(super) fn react(core: &mut Core, curve: &mut Curve, feedback: &Feedback<'_>, flight: &Flight<'_>) {
     if core.is_congested(feedback, flight) {
         curve.on_reduction(core.window.bytes() as f64 / core.window.mtu() as f64);
         core.reduce(BETA);

@@ -52,13 +52,13 @@ pub(super) fn all() -> Vec<Stranger> {
 }
 
 /// Delays shrink the window besides losses and marks, also in batches that report those.
-fn delay_based() -> Declaration {
+pub(super) fn delay_based() -> Declaration {
     wide_area().reductions(Reductions::Unbounded)
 }
 
 /// Losses halve and collapse a delay-based law as they do Reno, and slow start grows as Reno's. A reduction begins a round.
 /// Returns whether this batch reduced.
-fn react(core: &mut Core, round: &mut Round, feedback: &Feedback<'_>, flight: &Flight<'_>) -> bool {
+pub(super) fn react(core: &mut Core, round: &mut Round, feedback: &Feedback<'_>, flight: &Flight<'_>) -> bool {
     let congested = core.is_congested(feedback, flight);
     if congested {
         core.reduce(0.5);
@@ -71,7 +71,7 @@ fn react(core: &mut Core, round: &mut Round, feedback: &Feedback<'_>, flight: &F
 }
 
 /// Vegas once a round, with `queued` packets of its own in the queue: 2 to 4 are right.
-fn adjust(core: &mut Core, queued: u64, flight: &Flight<'_>) {
+pub(super) fn adjust(core: &mut Core, queued: u64, flight: &Flight<'_>) {
     let (window, mtu) = (core.window.bytes(), core.window.mtu());
     if core.window.in_slow_start() {
         if queued > 2 {
@@ -87,7 +87,7 @@ fn adjust(core: &mut Core, queued: u64, flight: &Flight<'_>) {
 }
 
 /// Packets of `window` that wait in the queue.
-fn queued(core: &Core, rtt: Span, base: Span) -> u64 {
+pub(super) fn queued(core: &Core, rtt: Span, base: Span) -> u64 {
     let share = rtt.saturating_sub(base).as_nanos() as f64 / rtt.as_nanos().max(1) as f64;
     round_to_u64(core.window.bytes() as f64 / core.window.mtu() as f64 * share)
 }

@@ -36,13 +36,13 @@ pub(super) fn all() -> Vec<Stranger> {
     ]
 }
 
-fn datacentre() -> Declaration {
+pub(super) fn datacentre() -> Declaration {
     Declaration::new(Family::Datacentre).needing(Need::Ecn).min_window(2.0).reductions(Reductions::OncePerWindow)
 }
 
 /// Alpha in 1024ths, from the marked share of each round with weight 1/16.
 #[derive(Clone, Copy, Debug)]
-struct Share {
+pub(super) struct Share {
     round: Round,
     acked: u64,
     marked: u64,
@@ -68,12 +68,12 @@ impl Share {
     }
 
     /// As the law says: no more can be marked than was acknowledged.
-    fn observe_capped(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
+    pub(super) fn observe_capped(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
         self.observe(feedback, flight, feedback.newly_marked.bytes.min(feedback.newly_acked.bytes));
         self.alpha = self.alpha.min(1_024);
     }
 
-    fn kept(&self) -> f64 {
+    pub(super) fn kept(&self) -> f64 {
         1.0 - self.alpha as f64 / 2_048.0
     }
 }

@@ -9,6 +9,7 @@ mod delay;
 mod marks;
 mod rate;
 mod reno;
+pub(crate) mod sound;
 mod timer;
 
 use cc_algos::algo::recovery::{Recovery, Verdict};

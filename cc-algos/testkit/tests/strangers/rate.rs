@@ -4,16 +4,16 @@ mod model;
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-use cc_algos::signal::PathChange;
+use cc_algos::signal::{Ecn, PathChange};
 use cc_algos::{
     Controller, ControllerState, Declaration, Family, Feedback, Flight, Handover, Law, Rate, Reductions, Setup, Signal,
     Span, Timestamp,
 };
 
 use super::{Round, Stranger};
-use model::{Model, Samples};
+pub(super) use model::{Model, Samples};
 
-fn bbr_like() -> Declaration {
+pub(super) fn bbr_like() -> Declaration {
     Declaration::new(Family::WideArea).law(Law::Model).min_window(4.0).reductions(Reductions::Unbounded)
 }
 
@@ -73,6 +73,10 @@ macro_rules! rest_from_model {
         }
         fn handover(&self) -> Handover {
             self.model.handover()
+        }
+        // A model that has no answer to marks must not ask for them (RFC 3168, section 6.1).
+        fn ecn(&self) -> Ecn {
+            Ecn::NotEct
         }
         fn clone_box(&self) -> Box<dyn Controller> {
             Box::new(self.clone())

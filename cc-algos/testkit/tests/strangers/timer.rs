@@ -27,8 +27,13 @@ pub(super) fn all() -> Vec<Stranger> {
     ]
 }
 
+/// The tick of a law that is right.
+pub(super) fn period(flight: &Flight<'_>) -> Span {
+    flight.smoothed_rtt.unwrap_or(FIRST_TICK).max(LEAST_TICK)
+}
+
 /// Reno but for congestion avoidance. Returns whether the window may grow at the next tick.
-fn on_feedback(core: &mut Core, feedback: &Feedback<'_>, flight: &Flight<'_>) -> bool {
+pub(super) fn on_feedback(core: &mut Core, feedback: &Feedback<'_>, flight: &Flight<'_>) -> bool {
     if core.is_congested(feedback, flight) {
         core.reduce(0.5);
     }
@@ -77,14 +82,14 @@ struct CatchesUp {
 
 impl Controller for CatchesUp {
     fn on_sent(&mut self, sent: &Sent, flight: &Flight<'_>) -> PacketTag {
-        self.timer.get_or_insert(sent.now + flight.smoothed_rtt.unwrap_or(FIRST_TICK).max(LEAST_TICK));
+        self.timer.get_or_insert(sent.now + period(flight));
         PacketTag::NONE
     }
     fn on_feedback(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
         self.used |= on_feedback(&mut self.core, feedback, flight);
     }
     fn on_timer(&mut self, now: Timestamp, flight: &Flight<'_>) {
-        let period = flight.smoothed_rtt.unwrap_or(FIRST_TICK).max(LEAST_TICK);
+        let period = period(flight);
         let ticks = now.saturating_since(self.ticked).as_nanos() / period.as_nanos();
         if core::mem::take(&mut self.used) {
             self.core.window.shift(self.core.window.mtu().saturating_mul(ticks.max(1)) as f64);

@@ -15,7 +15,7 @@ const DRAIN: Span = Span::from_millis(200);
 
 /// Which delivery samples count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Samples {
+pub(in super::super) enum Samples {
     /// Those that the network and not the application held down, and larger ones.
     OfTheNetwork,
     /// All.
@@ -24,7 +24,7 @@ pub(super) enum Samples {
 
 /// Bandwidth, RTT, and the gains on them.
 #[derive(Clone, Debug)]
-pub(super) struct Model {
+pub(in super::super) struct Model {
     mtu: u64,
     initial: u64,
     offset: u64,
@@ -32,6 +32,9 @@ pub(super) struct Model {
     rounds: u64,
     /// Largest rate of this stretch of five rounds, and of the one before.
     rates: [Rate; 2],
+    /// Rounds of this stretch in which a sample counted, and whether one did in this round.
+    stretch: u32,
+    counted: bool,
     /// Rate that startup last grew to, and rounds since; `None` once the pipe was full.
     startup: Option<(Rate, u32)>,
     min_rtt: Option<Span>,
@@ -42,7 +45,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    pub(super) fn new(setup: &Setup) -> Self {
+    pub(in super::super) fn new(setup: &Setup) -> Self {
         let mtu = setup.mtu.max(1);
         let resumed = setup.handover.and_then(|from| from.window);
         Self {
@@ -52,6 +55,8 @@ impl Model {
             round: Round::default(),
             rounds: 0,
             rates: [Rate::ZERO; 2],
+            stretch: 0,
+            counted: false,
             startup: Some((Rate::ZERO, 0)),
             min_rtt: None,
             min_rtt_at: setup.now,
@@ -60,7 +65,7 @@ impl Model {
         }
     }
 
-    pub(super) fn observe(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>, samples: Samples) {
+    pub(in super::super) fn observe(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>, samples: Samples) {
         if !feedback.acked.is_empty() {
             self.collapsed = false;
         }
@@ -78,15 +83,18 @@ impl Model {
         let counts = samples == Samples::All || !delivery.is_app_limited() || delivery.rate > self.bandwidth();
         if counts {
             self.rates[0] = self.rates[0].max(delivery.rate);
+            self.counted = true;
         }
     }
 
     fn end_round(&mut self) {
         self.rounds += 1;
         let bandwidth = self.bandwidth();
-        // A stretch without a sample that counts leaves the older one in force.
-        if self.rounds.is_multiple_of(5) && self.rates[0] > Rate::ZERO {
+        // Rounds without a sample that counts leave the older ones in force.
+        self.stretch += u32::from(core::mem::take(&mut self.counted));
+        if self.stretch == 5 {
             self.rates = [Rate::ZERO, self.rates[0]];
+            self.stretch = 0;
         }
         self.startup = self.startup.and_then(|(best, stalled)| match bandwidth {
             more if more > best.mul_f64(1.25) => Some((more, 0)),
@@ -113,11 +121,11 @@ impl Model {
     }
 
     /// The smallest RTT counts as new at `now`.
-    pub(super) fn postpone_probe(&mut self, now: Timestamp) {
+    pub(in super::super) fn postpone_probe(&mut self, now: Timestamp) {
         self.min_rtt_at = now;
     }
 
-    pub(super) fn on_signal(&mut self, now: Timestamp, signal: &Signal) {
+    pub(in super::super) fn on_signal(&mut self, now: Timestamp, signal: &Signal) {
         match signal {
             Signal::MtuChange { mtu } => self.mtu = (*mtu).max(1),
             Signal::PathChange { change: PathChange::Migrated | PathChange::Revived, .. } => {
@@ -132,11 +140,11 @@ impl Model {
         }
     }
 
-    pub(super) fn bandwidth(&self) -> Rate {
+    pub(in super::super) fn bandwidth(&self) -> Rate {
         self.rates[0].max(self.rates[1])
     }
 
-    pub(super) const fn min_rtt(&self) -> Option<Span> {
+    pub(in super::super) const fn min_rtt(&self) -> Option<Span> {
         self.min_rtt
     }
 
@@ -149,13 +157,13 @@ impl Model {
     }
 
     /// Twice the bandwidth-delay product, once both factors are known.
-    pub(super) fn two_bdp(&self) -> Option<u64> {
+    pub(in super::super) fn two_bdp(&self) -> Option<u64> {
         let known = self.min_rtt.filter(|_| self.rounds > 0)?;
         let gain = if self.startup.is_some() { STARTUP } else { 2.0 };
         Some(self.bandwidth().mul_f64(gain).bytes_in(known))
     }
 
-    pub(super) fn window(&self) -> u64 {
+    pub(in super::super) fn window(&self) -> u64 {
         let least = self.mtu.saturating_mul(4);
         if self.collapsed || self.drain.is_some() {
             return least;
@@ -164,12 +172,12 @@ impl Model {
         self.two_bdp().filter(|_| !unknown).unwrap_or(self.initial).max(least)
     }
 
-    pub(super) fn pacing_rate(&self) -> Option<Rate> {
+    pub(in super::super) fn pacing_rate(&self) -> Option<Rate> {
         let bandwidth = self.bandwidth();
         (bandwidth > Rate::ZERO).then(|| bandwidth.mul_f64(self.gain()))
     }
 
-    pub(super) const fn phase(&self) -> &'static str {
+    pub(in super::super) const fn phase(&self) -> &'static str {
         match (self.startup, self.drain) {
             (Some(_), _) => "startup",
             (None, Some(_)) => "probe_rtt",
@@ -177,7 +185,7 @@ impl Model {
         }
     }
 
-    pub(super) fn handover(&self) -> Handover {
+    pub(in super::super) fn handover(&self) -> Handover {
         let mut handover = Handover::of_window(self.window());
         handover.min_rtt = self.min_rtt;
         handover.bandwidth = Some(self.bandwidth()).filter(|rate| *rate > Rate::ZERO);
