@@ -55,10 +55,16 @@ fn failures(subjects: &[Subject], cases: u32) -> Vec<Failure> {
     failures
 }
 
+/// `annulus` declares steps, as its default inner law takes them; with a model inside it is judged by them all the same.
+const INNER_MODEL: &str = "the window is DCQCN's rate times an RTT, and `annulus` declares steps";
+
 /// What laws behind a switch do on purpose, as their source says.
 const BY_SOURCE: &[(&str, Property, &str)] = &[
-    ("annulus?end_to_end=dcqcn", Property::Limited, "as `dcqcn` itself"),
-    ("annulus?end_to_end=dcqcn", Property::Yields, "as `dcqcn` itself"),
+    ("annulus?end_to_end=dcqcn", Property::Limited, INNER_MODEL),
+    ("annulus?end_to_end=dcqcn", Property::Yields, INNER_MODEL),
+    ("annulus?end_to_end=dcqcn", Property::Idle, INNER_MODEL),
+    ("annulus?end_to_end=dcqcn", Property::Room, INNER_MODEL),
+    ("annulus?end_to_end=dcqcn", Property::Recovers, INNER_MODEL),
     ("cubic?paced=off", Property::Batching, "RFC 9406, section 4.3: of one ACK, L = 8 packets count without pacing"),
 ];
 
