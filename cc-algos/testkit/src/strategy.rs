@@ -4,7 +4,7 @@
 //! networks hold some packets a round trip, so that losses, marks and recovery interleave; the rest are extremes.
 //!
 //! Half of the scripts are moves drawn one by one. What needs three or four particular moves in a row would be rare among
-//! them, so that the other half has a [shape](shapes).
+//! them, so that the other half has a shape (`shapes`).
 
 mod shapes;
 
