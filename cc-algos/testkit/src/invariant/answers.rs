@@ -5,12 +5,12 @@ use cc_algos::declare::{Family, Law, Reductions};
 use cc_algos::signal::Signal;
 use cc_algos::units::Timestamp;
 
-use super::Context;
+use super::{Context, FEW_PACKETS};
 use crate::observe::{Invariant, Step, Violation};
 
 /// A law that reduces once per window of data does so: the loss of a packet that was sent after the last reduction makes the
-/// window smaller, unless it is as small as can be or the last reduction is less than a round trip ago. Whatever made the window smaller, or its path another, covers the packets
-/// sent before.
+/// window smaller, unless it is a few packets or as small as can be, or the last reduction is less than a round trip ago.
+/// Whatever made the window smaller, or its path another, covers the packets sent before.
 #[derive(Clone, Debug)]
 pub struct Answers {
     applies: bool,
@@ -57,8 +57,9 @@ impl Invariant for Answers {
             (self.covered_below, self.reduced_at) = (flight.next_packet_number, Some(step.call.now()));
         }
         let Some(feedback) = unanswered else { return Ok(()) };
-        // A packet more than the smallest window, for laws whose smallest one after losses is larger, and what may have been added.
-        let smallest = (self.min_packets * flight.mtu as f64) as u64 + flight.mtu + feedback.newly_acked.bytes;
+        let least = (self.min_packets * flight.mtu as f64) as u64;
+        // A packet more, and what the same batch may have added.
+        let smallest = least.max(FEW_PACKETS * flight.mtu) + flight.mtu + feedback.newly_acked.bytes;
         Violation::unless(after < before || after <= smallest, "a smaller window after a loss", || {
             let newest = feedback.lost.last().map_or(0, |packet| packet.packet_number);
             format!("{before} B before and {after} B after the loss of packet {newest}, which no reduction covers")

@@ -2,11 +2,8 @@
 
 use cc_algos::declare::{Family, Law};
 
-use super::Context;
+use super::{Context, FEW_PACKETS};
 use crate::observe::{Invariant, Step, Violation};
-
-/// Packets that are few enough to begin anew with: more than the two of RFC 9002, for laws of other minima.
-const FEW_PACKETS: u64 = 4;
 
 /// A window that is at most this part of what it was counts as small as well.
 const SHARE: u64 = 4;

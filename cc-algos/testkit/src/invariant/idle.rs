@@ -5,7 +5,7 @@ use cc_algos::estimate::RoundCounter;
 use cc_algos::signal::Signal;
 
 use super::absence::tells_of_congestion;
-use super::{Context, Reading, fills_at_former_rate};
+use super::{Context, Earned, Reading, fills_at_former_rate};
 use crate::observe::{Invariant, Step, Violation};
 
 /// Round trips after idleness that are watched: a timer may only come to it in the second.
@@ -33,8 +33,7 @@ pub struct Idle {
     /// Largest window in the round before and in this one: a model may come out of a short dip.
     former_window: u64,
     window: u64,
-    /// Bytes acknowledged since the window moved: a law that grows once a round trip has yet to make use of them.
-    earned: u64,
+    earned: Earned,
     /// What a model may give back.
     held: Held,
 }
@@ -91,15 +90,14 @@ impl Idle {
             rounds: RoundCounter::default(),
             former_window: 0,
             window: 0,
-            earned: 0,
+            earned: Earned::default(),
             held: Held { law, phase: "", before_phase: 0, before_congestion: None },
         }
     }
 
     fn note(&mut self, step: &Step<'_>) {
         self.window = self.window.max(step.before.window);
-        let acked = step.call.feedback().map_or(0, |feedback| feedback.newly_acked.bytes);
-        self.earned = if step.after.window == step.before.window { self.earned.saturating_add(acked) } else { 0 };
+        self.earned.note(step);
         let newest = step.call.feedback().and_then(|feedback| feedback.acked.last());
         if let Some(newest) = newest
             && self.rounds.on_acked(newest.packet_number, step.call.flight().next_packet_number)
@@ -120,7 +118,7 @@ impl Invariant for Idle {
             Some(Signal::Restart { .. }) => {
                 let window = self.window.max(self.former_window).max(held);
                 let rounds = RoundCounter::new(flight.next_packet_number + 1);
-                self.resumed = Some(Resumed { window, acked: self.earned, rounds });
+                self.resumed = Some(Resumed { window, acked: self.earned.0, rounds });
                 return Violation::unless(after <= window, "no larger window after idleness than before", || {
                     format!("{after} B, up from {window} B")
                 });

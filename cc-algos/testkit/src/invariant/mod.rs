@@ -36,6 +36,20 @@ pub use timers::Timers;
 use crate::observe::{Outputs, Step};
 use crate::script::Network;
 
+/// Windows of so many packets are small: more than the two of RFC 9002, for laws of other minima.
+const FEW_PACKETS: u64 = 4;
+
+/// Bytes acknowledged since the window moved: a law that grows once a round trip has yet to make use of them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Earned(u64);
+
+impl Earned {
+    fn note(&mut self, step: &Step<'_>) {
+        let acked = step.call.feedback().map_or(0, |feedback| feedback.newly_acked.bytes);
+        self.0 = if step.after.window == step.before.window { self.0.saturating_add(acked) } else { 0 };
+    }
+}
+
 /// Times what is in flight, or what a rate sends in a round trip, that a model's window may be: they reckon with a gain of up to
 /// 2.89.
 const MODEL_GAIN: u64 = 3;

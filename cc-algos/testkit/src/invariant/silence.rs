@@ -6,7 +6,7 @@ use cc_algos::estimate::RoundCounter;
 use cc_algos::signal::Signal;
 use cc_algos::units::{Span, Timestamp};
 
-use super::Context;
+use super::{Context, Earned};
 use crate::observe::{Call, Invariant, Step, Violation};
 
 /// Round trips after a silence in which it must not show.
@@ -31,6 +31,8 @@ struct Seamless {
     idle: Span,
     /// The window then.
     window: u64,
+    /// What a law that counts round trips by the clock may make of the acknowledgements before the silence.
+    earned: u64,
     rounds_left: u32,
 }
 
@@ -94,6 +96,7 @@ pub struct Silence {
     longest: Span,
     other: Option<Seamless>,
     rounds: RoundCounter,
+    earned: Earned,
 }
 
 impl Silence {
@@ -103,7 +106,7 @@ impl Silence {
         let applies = declaration.bounds.law == Law::Steps && declaration.family != Family::Control;
         let may_answer_delay = declaration.bounds.reductions == Reductions::Unbounded;
         let longest = if may_answer_delay { FORGOTTEN } else { Span::MAX };
-        Self { applies, longest, other: None, rounds: RoundCounter::default() }
+        Self { applies, longest, other: None, rounds: RoundCounter::default(), earned: Earned::default() }
     }
 }
 
@@ -117,6 +120,7 @@ impl Invariant for Silence {
                     resumed_at: *now,
                     idle: *idle,
                     window: controller.window(),
+                    earned: self.earned.0,
                     rounds_left: ROUNDS,
                 });
                 self.rounds = RoundCounter::new(flight.next_packet_number + 1);
@@ -137,6 +141,7 @@ impl Invariant for Silence {
     }
 
     fn after(&mut self, step: &Step<'_>) -> Result<(), Violation> {
+        self.earned.note(step);
         let Some(other) = &mut self.other else { return Ok(()) };
         let (with, without) = (step.after.window, other.copy.window());
         if without < other.window || step.controller.in_slow_start() {
@@ -145,8 +150,8 @@ impl Invariant for Silence {
             return Ok(());
         }
         let flight = step.call.flight();
-        let most =
-            without.saturating_add(without / SLACK_PART).saturating_add(SLACK_PACKETS.saturating_mul(flight.mtu));
+        let slack = (without / SLACK_PART).saturating_add(SLACK_PACKETS.saturating_mul(flight.mtu));
+        let most = without.saturating_add(slack).saturating_add(other.earned);
         let idle = other.idle;
         let newest = step.call.feedback().and_then(|feedback| feedback.acked.last());
         if newest.is_some_and(|newest| self.rounds.on_acked(newest.packet_number, flight.next_packet_number)) {

@@ -138,6 +138,11 @@ impl World {
         world
     }
 
+    /// Bytes in flight.
+    pub fn in_flight(&self) -> u64 {
+        self.sender.stats(PATH).in_flight_bytes
+    }
+
     /// The time.
     pub const fn now(&self) -> Timestamp {
         self.now

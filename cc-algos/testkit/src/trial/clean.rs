@@ -1,7 +1,7 @@
 //! After whatever happened the network turns kind, or narrow, and the controller must make something of it.
 
 use cc_algos::declare::{Family, Law, Need, Reductions};
-use cc_algos::units::Span;
+use cc_algos::units::{Span, mul_div, round_to_u64};
 
 use super::{Found, Trial};
 use crate::network::{Clean, World};
@@ -50,7 +50,7 @@ pub(crate) fn recovers(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
         // A law that takes the longer path for a queue may do so until it forgets the shorter one.
         return Ok(());
     }
-    comes_up_to_speed(&mut world, &kind, PATIENCE_ROUNDS, patience(trial))
+    comes_up_to_speed(trial, &mut world, &kind, PATIENCE_ROUNDS)
 }
 
 /// Whether the law may answer delay: it takes steps, and as many as it likes.
@@ -59,17 +59,19 @@ fn may_answer_delay(trial: &Trial<'_>) -> bool {
     bounds.law == Law::Steps && bounds.reductions == Reductions::Unbounded
 }
 
-/// Whether acknowledgements are held back so long that a law that may answer delay takes it for a queue, or a model's window for
-/// the smallest round trip does not last until they come.
+/// Whether acknowledgements are held back so long that a law that may answer delay takes it for a queue, as those of datacentres
+/// may, where nobody holds them back; or that a model's window for the smallest round trip does not last until they come.
 pub(super) fn takes_delayed_acks_for_a_queue(trial: &Trial<'_>) -> bool {
     let network = &trial.script.network;
-    let is_model = trial.subject.declaration().bounds.law == Law::Model;
+    let declaration = trial.declaration();
+    let is_model = declaration.bounds.law == Law::Model;
+    let is_near = matches!(declaration.family, Family::Datacentre | Family::AcrossDatacentres);
     let held_back = |part| network.ack_every > 1 && network.ack_delay > network.rtt.mul_div(1, part);
-    is_model && held_back(2) || may_answer_delay(trial) && held_back(8)
+    is_model && held_back(2) || (is_near || may_answer_delay(trial)) && held_back(8)
 }
 
 /// How long a law may take: a minute, or as long as it remembers the smallest RTT.
-pub(super) fn patience(trial: &Trial<'_>) -> Span {
+fn patience(trial: &Trial<'_>) -> Span {
     trial.subject.declaration().bounds.rtt_memory.map_or(PATIENCE, |memory| PATIENCE.max(memory))
 }
 
@@ -85,20 +87,31 @@ pub(super) fn cleaned(trial: &mut Trial<'_>, clean: &Clean) -> Option<World> {
     (is_told_by_clocks && !has_shrunk && !is_hasty).then_some(world)
 }
 
-/// On a `clean` network a sixth of what that carries is used after at most so many `rounds` and all `patience`. Where round trips are
+/// What must be used of a clean network in a stretch: a sixth of its capacity, less for acknowledgements that come later than a
+/// packet takes, and no more than half of what the declared largest window sends.
+fn wanted(trial: &Trial<'_>, world: &World) -> u64 {
+    let (round, network) = (world.round(), &trial.script.network);
+    let held_back = if network.ack_every > 1 { network.ack_delay } else { Span::ZERO };
+    let capacity = world.capacity(round.saturating_mul(u64::from(STRETCH))) / SHARE;
+    let at_its_pace = mul_div(capacity, round.as_nanos(), (round + held_back).as_nanos());
+    let largest = trial.declaration().bounds.max_window.map(|packets| packets * world.mtu() as f64);
+    largest.map_or(at_its_pace, |window| at_its_pace.min(round_to_u64(window * f64::from(STRETCH) / 2.0)))
+}
+
+/// On a `clean` network what is [wanted] of it is used after at most so many `rounds` and all [patience]. Where round trips are
 /// short silences make up for it; the second ends what the first began, such as a probe of the smallest RTT.
 pub(super) fn comes_up_to_speed(
+    trial: &Trial<'_>,
     world: &mut World,
     clean: &Clean,
     rounds: u32,
-    patience: Span,
 ) -> Result<(), Box<Found>> {
     world.allow(u64::from(clean.packets));
     if !world.await_delivery() {
         return Ok(());
     }
-    let round = world.round();
-    let wanted = world.capacity(round.saturating_mul(u64::from(STRETCH))) / SHARE;
+    let (round, patience) = (world.round(), patience(trial));
+    let wanted = wanted(trial, world);
     let begin = world.now();
     let mut best = 0;
     let is_long = round.saturating_mul(u64::from(rounds)) >= patience;
@@ -122,10 +135,13 @@ pub(super) fn comes_up_to_speed(
     }
     let outputs = world.outputs();
     Violation::unless(false, "a sixth of what a clean network carries, sooner or later", || {
-        format!("at most {best} B in {STRETCH} round trips of {round}, of {} B; now: {outputs}", SHARE * wanted)
+        format!("at most {best} B in {STRETCH} round trips of {round}, where {wanted} B do; now: {outputs}")
     })?;
     Ok(())
 }
+
+/// Round trips that a law gets to come down in at most, beyond the first sixty: as many as the largest window needs that is tried.
+const MOST_PATIENCE: u32 = 20_000;
 
 /// Times that patience for models, at most: what they hold for the bandwidth of a path they forget with the second probe
 /// after, and probes are seconds apart, however short the round trip.
@@ -168,7 +184,9 @@ fn overload(trial: &mut Trial<'_>, narrow: &Clean, signal: &str) -> Result<(), B
     // link takes for all of it to come down, and one that grows some more.
     // A link that was slower before carries less than the narrow one in a round trip.
     let carried = (world.capacity(world.round()) / world.mtu()).clamp(1, u64::from(NARROW_PACKETS));
-    let patience = 60 + u32::try_from(8 * begin / world.mtu() / carried).unwrap_or(u32::MAX);
+    // What is under way may be packets of another size, many times the window.
+    let load = begin.max(world.in_flight()).saturating_mul(8) / world.mtu() / carried;
+    let patience = u32::try_from(load).unwrap_or(u32::MAX).min(MOST_PATIENCE) + 60;
     let stretches = if trial.subject.declaration().bounds.law == Law::Model { MODEL_PATIENCE } else { 1 };
     if comes_down(&mut world, most, patience, stretches) {
         return Ok(());

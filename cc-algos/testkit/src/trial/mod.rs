@@ -14,6 +14,8 @@ pub(crate) use rates::more_loss_is_no_better;
 pub(crate) use replay::repeats_itself;
 pub(crate) use room::{outlasts_a_lull, takes_its_room};
 
+use cc_algos::Declaration;
+
 use crate::network::World;
 use crate::observe::{Moment, Violation};
 use crate::script::Script;
@@ -43,6 +45,11 @@ pub(crate) struct Trial<'a> {
 }
 
 impl Trial<'_> {
+    /// What the subject says of itself.
+    pub(crate) const fn declaration(&self) -> &Declaration {
+        self.subject.declaration()
+    }
+
     /// A world in which the script was played, with nothing watched.
     pub(crate) fn played(&mut self) -> World {
         let mut world = World::new(self.subject, &self.script.network, Vec::new());

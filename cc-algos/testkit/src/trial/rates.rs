@@ -13,6 +13,9 @@ const RATES: [u32; 4] = [0, 100, 1_000, 5_000];
 /// Packets that the network holds in a round trip.
 const PACKETS: u64 = 24;
 
+/// Packets that one acknowledgement covers, at most.
+const MOST_AN_ACK: u32 = 4;
+
 const ROUNDS: u32 = 200;
 
 /// On one network, the mean window does not grow with the rate of independent losses, by more than a fifth and two packets:
@@ -26,6 +29,9 @@ pub(crate) fn more_loss_is_no_better(trial: &mut Trial<'_>) -> Result<(), Box<Fo
         buffer: PACKETS as u32,
         // Marks where nobody needs them would be a congestion of their own.
         mark_above: None,
+        // A loss brings an acknowledgement at once that would be held back otherwise, and with it growth: not for long.
+        ack_every: shape.ack_every.min(MOST_AN_ACK),
+        ack_delay: shape.ack_delay.min(shape.rtt.mul_div(1, 8)),
         resume: None,
         retransmit_after: None,
         ..shape.clone()

@@ -3,7 +3,7 @@
 use cc_algos::declare::{Family, Law};
 use cc_algos::units::Span;
 
-use super::clean::{cleaned, comes_up_to_speed, patience, takes_delayed_acks_for_a_queue};
+use super::clean::{cleaned, comes_up_to_speed, takes_delayed_acks_for_a_queue};
 use super::{Found, Trial};
 use crate::network::Clean;
 use crate::observe::Violation;
@@ -47,7 +47,7 @@ pub(crate) fn takes_its_room(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
     if measures_each_round || takes_path_for_queue || takes_delayed_acks_for_a_queue(trial) {
         return Ok(());
     }
-    comes_up_to_speed(&mut world, &clean, ROOM_ROUNDS, patience(trial))
+    comes_up_to_speed(trial, &mut world, &clean, ROOM_ROUNDS)
 }
 
 /// After some round trips in which the application has two packets to send, a quarter of the window is left that was in use on

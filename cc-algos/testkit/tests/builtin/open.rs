@@ -19,8 +19,6 @@ pub(crate) const OPEN: &[(&str, Property, &str)] = &[
     ("gemini", Property::Answers, "a window of ten bytes with packets of one stays as it is"),
     ("hpcc", Property::Room, "the window stays at a byte after losses at rates of few packets a second"),
     ("ledbat++", Property::Lull, "a slowdown in the lull is not grown out of"),
-    ("ledbat++", Property::LossRates, "30 packets an ACK, held back for a round trip"),
-    ("mprdma", Property::LossRates, "six packets an ACK: the window grows at 1 % losses"),
     ("poseidon", Property::Lull, "the window follows the delay down in the lull"),
     (
         "theta-powertcp",
