@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A flow starts at the rate of its link, with no window, for links that pause (PFC), which the simulator's do not: where
-//! many start at once, what the first notifications come too late for is lost (31 % by `cwndtunnel run dc-incast --algo dcqcn`). Switches should mark between 5 kB and 200 kB with at most 1 % at 40 Gb/s (the
-//! paper's deployment).
+//! many start at once, what the first notifications come too late for is lost (31 % by `cwndtunnel run dc-incast --algo
+//! dcqcn`). Switches should mark between 5 kB and 200 kB with at most 1 % at 40 Gb/s (the paper's deployment).
 //!
 //! Read: the reaction points of `alibaba-edu/High-Precision-Congestion-Control` (`rdma-hw.cc`: Mellanox' variant) and of
 //! `ultraethernet/uet-htsim` (`dcqcn.cpp`: the paper's); defaults of ConnectX from `mlxconfig`. The paper's own text could

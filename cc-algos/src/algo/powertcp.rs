@@ -9,9 +9,9 @@
 //! pacing rate   = W / T
 //! ```
 //!
-//! Checked against the authors' simulator (`inet-tub/ns3-datacenter`: `rdma-hw.cc`, `UpdateRatePower`; `switch-node.cc`) and, for the form of
-//! the algorithm by line, against a second implementation that names the paper's lines (`blueroaring/PrioPlus`,
-//! `rocev2-powertcp.cc`); the paper's own text was not at hand.
+//! Checked against the authors' simulator (`inet-tub/ns3-datacenter`: `rdma-hw.cc`, `UpdateRatePower`; `switch-node.cc`)
+//! and, for the form of the algorithm by line, against a second implementation that names the paper's lines
+//! (`blueroaring/PrioPlus`, `rocev2-powertcp.cc`); the paper's own text was not at hand.
 //!
 //! | parameter | unit | default | origin |
 //! |---|---|---|---|

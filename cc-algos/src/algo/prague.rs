@@ -27,8 +27,8 @@
 //! | `initial_window`, `min_window` | packets | 10, 2 | RFC 9002, section 7.2; Linux (`MIN_CWND`) |
 //!
 //! Sources read: the draft's text of November 2021, between versions 00 and 01 (of later ones, up to 04, only the abstracts);
-//! L4STeam's `tcp_prague.c` in its versions 0.6 and 0.7, and `udp_prague` of February 2026. Where these differ, the draft counts. RFC
-//! 9331's section 4.3 by the draft's summary of it.
+//! L4STeam's `tcp_prague.c` in its versions 0.6 and 0.7, and `udp_prague` of February 2026. Where these differ, the draft
+//! counts. RFC 9331's section 4.3 by the draft's summary of it.
 //!
 //! ## Differences from the reference
 //!

@@ -10,10 +10,11 @@
 //! cwnd = rate t_high   only a bound, once T is known: no law of the paper's
 //! ```
 //!
-//! Without PFC, which the simulator does not have, this law loses packets (27 % by `cwndtunnel run dc-incast --algo timely`): it starts at line rate, nothing but the rate holds it, and a switch whose buffer is
-//! less than `t_high` - T of its link never lets the RTT reach `t_high`. Several flows of one host queue at its own port.
-//! A steep gradient leaves `min_rate`, from which `delta` takes hundreds of round trips back.
-//! The bound of the window, the start and the thresholds in units of T are partly ours; the table says which.
+//! Without PFC, which the simulator does not have, this law loses packets (27 % by `cwndtunnel run dc-incast --algo
+//! timely`): it starts at line rate, nothing but the rate holds it, and a switch whose buffer is less than `t_high` - T of
+//! its link never lets the RTT reach `t_high`. Several flows of one host queue at its own port. A steep gradient leaves
+//! `min_rate`, from which `delta` takes hundreds of round trips back. The bound of the window, the start and the thresholds
+//! in units of T are partly ours; the table says which.
 //!
 //! Law and constants were checked against TIMELY in the HPCC authors' simulator (`rdma-hw.cc`, `UpdateRateTimely`, and
 //! `run.py`); the form of algorithm 1 below `t_low`, and alpha, are second-hand: that simulator's and `rocev2-timely.cc` of

@@ -12,7 +12,7 @@ pub struct ControllerState {
     pub ssthresh: Option<u64>,
     /// Pacing rate, where the law sets one.
     pub pacing_rate: Option<Rate>,
-    /// The law's own name for what it is doing: `slow_start`, `probe_bw_up`, ... For readers; nothing is decided by it.
+    /// The law's own name for what it is doing: `slow_start`, `probe_bw_up`, ... For readers: the engine decides nothing by it.
     pub phase: &'static str,
     gauges: [Option<(&'static str, f64)>; Self::MAX_GAUGES],
 }

@@ -1,9 +1,9 @@
 //! Percentile-bootstrap confidence intervals over seeds.
 //!
 //! The seeds of a cell are drawn again, as many as there are, with replacement, 2 000 times; each draw gives one value of
-//! the statistic, and the interval runs from the 2.5th to the 97.5th percentile of these (Efron and Tibshirani, *An Introduction to the
-//! Bootstrap*, 1993, section 13.3). A percentile of a distribution is that of the drawn seeds' histograms merged, so that a
-//! p99.9 has all their samples behind it.
+//! the statistic, and the interval runs from the 2.5th to the 97.5th percentile of these (Efron and Tibshirani, *An
+//! Introduction to the Bootstrap*, 1993, section 13.3). A percentile of a distribution is that of the drawn seeds'
+//! histograms merged, so that a p99.9 has all their samples behind it.
 //!
 //! Whole seeds are drawn because flows of one run share its queues and are not independent. With ten seeds such
 //! intervals are somewhat too narrow: a nominal 95 % covers about 90 %. Below six seeds none is given:

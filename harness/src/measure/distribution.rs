@@ -43,7 +43,8 @@ impl Percentile {
         f64::from(self.0) / 1_000.0
     }
 
-    /// The place of this percentile among `count` sorted values, from 1: the smallest rank with at least this share at or below it.
+    /// The place of this percentile among `count` sorted values, from 1: the smallest rank with at least this share at or
+    /// below it.
     pub const fn rank(self, count: u64) -> u64 {
         let rank = (count as u128 * self.0 as u128).div_ceil(PARTS as u128) as u64;
         if rank == 0 { 1 } else { rank }
@@ -267,7 +268,8 @@ fn add(to: &mut Histogram<u64>, from: &Histogram<u64>) {
     }
 }
 
-/// On disk, a distribution is its histograms in HdrHistogram's V2 encoding as base64; the second is left out where nothing was cut off.
+/// On disk, a distribution is its histograms in HdrHistogram's V2 encoding as base64; the second is left out where nothing
+/// was cut off.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {

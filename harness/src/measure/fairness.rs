@@ -7,8 +7,8 @@
 //! one sampling interval. It counts the flows that were active all through it; a flow that delivered nothing and had
 //! nothing in flight at either end had nothing to send and does not count, and of very many flows only the ones in the
 //! samples do ([`sim::outcome::Sample`]). After each arrival or departure of
-//! a long-lived flow, the flows have converged at the end of the first window from which on the index of every window, up to the next
-//! arrival or departure, is at least 0.95. If that never happens, all that is known is that it takes longer.
+//! a long-lived flow, the flows have converged at the end of the first window from which on the index of every window, up
+//! to the next arrival or departure, is at least 0.95. If that never happens, all that is known is that it takes longer.
 
 use std::collections::BTreeMap;
 
@@ -246,7 +246,8 @@ mod tests {
         assert_eq!(windows(&samples, Span::from_millis(100))[0].jain_ppm, PPM);
     }
 
-    /// Two flows for a second, sampled every 10 ms: the first gets all of each interval's 100 bytes, from `even_from` on both get 50.
+    /// Two flows for a second, sampled every 10 ms: the first gets all of each interval's 100 bytes, from `even_from` on
+    /// both get 50.
     fn two_flows(even_from_ms: u64) -> Vec<Sample> {
         let (mut first, mut second) = (0, 0);
         (0..=100)

@@ -78,8 +78,8 @@ impl Row {
     }
 }
 
-/// The metrics of the short table of `rows`, as indices into [`METRICS`]: the headline ones that were measured, and each side's share
-/// where several algorithms meet.
+/// The metrics of the short table of `rows`, as indices into [`METRICS`]: the headline ones that were measured, and each
+/// side's share where several algorithms meet.
 pub(crate) fn short_columns(rows: &[&Row]) -> Vec<usize> {
     let rivals = rows.iter().any(|row| row.key.is_rival());
     let wanted = |metric: &Metric| metric.headline || (rivals && metric.name == "share");

@@ -1,6 +1,7 @@
 //! Results for people and for other programs: a terminal table, CSV, Parquet, JSON, HdrHistogram logs, qlog and one page of HTML.
 //!
-//! Everything takes its columns from [`crate::measure::METRICS`] by way of [`crate::measure::Table`], and is written whole or not at all.
+//! Everything takes its columns from [`crate::measure::METRICS`] by way of [`crate::measure::Table`], and is written whole
+//! or not at all.
 
 mod export;
 mod histograms;

@@ -1,8 +1,8 @@
 //! qlog of a run's time series: the congestion state of its flows, sampled, small enough to open in a viewer.
 //!
 //! JSON text sequences (RFC 7464) of draft-ietf-quic-qlog-main-schema with the event `quic:recovery_metrics_updated` of
-//! draft-ietf-quic-qlog-quic-events. Each flow is a `group_id`. Values that did not change since a flow's last event are left out, as the
-//! draft asks.
+//! draft-ietf-quic-qlog-quic-events. Each flow is a `group_id`. Values that did not change since a flow's last event are
+//! left out, as the draft asks.
 
 use std::collections::BTreeMap;
 

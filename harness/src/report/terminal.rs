@@ -166,8 +166,8 @@ fn verdict_text(one: &Comparison) -> String {
     }
 }
 
-/// The difference with its sign: in per cent of the other value, or in percentage points or plainly where the metric is a part or an
-/// index itself; nothing where either is only a bound.
+/// The difference with its sign: in per cent of the other value, or in percentage points or plainly where the metric is a
+/// part or an index itself; nothing where either is only a bound.
 pub(super) fn difference_text(one: &Comparison) -> Option<String> {
     let difference = one.difference()?;
     let sign = if difference < 0.0 { "−" } else { "+" };

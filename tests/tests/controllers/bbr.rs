@@ -125,8 +125,8 @@ fn every_ten_seconds_it_empties_the_pipe_for_200_ms() {
     }
 }
 
-/// CACM 60(2), 2017, figure 8 (its setting by memory): 100 Mb/s and 100 ms, losses at random. BBR gets what is left up to some 5 %, and half or
-/// more of it at 15 %; CUBIC has lost nine tenths at 0.1 %.
+/// CACM 60(2), 2017, figure 8 (its setting by memory): 100 Mb/s and 100 ms, losses at random. BBR gets what is left up to
+/// some 5 %, and half or more of it at 15 %; CUBIC has lost nine tenths at 0.1 %.
 #[test]
 fn random_losses_hardly_slow_it_down() {
     let rate = Rate::from_mbps(100);

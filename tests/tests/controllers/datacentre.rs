@@ -49,8 +49,8 @@ fn two_dcqcn_flows(algorithm: &str) -> Outcome {
     run(&experiment)
 }
 
-/// SIGCOMM'15 (figures 13 and 14, by memory) shows that the timer of 55 us with a byte counter of 10 MB lets flows converge to a fair
-/// share, and that the byte counter of QCN with a slow timer does not.
+/// SIGCOMM'15 (figures 13 and 14, by memory) shows that the timer of 55 us with a byte counter of 10 MB lets flows converge
+/// to a fair share, and that the byte counter of QCN with a slow timer does not.
 #[test]
 fn two_dcqcn_flows_converge_with_the_paper_s_counters_and_less_with_qcn_s() {
     let fairness = |algorithm: &str| {

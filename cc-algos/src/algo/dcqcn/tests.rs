@@ -76,8 +76,9 @@ fn rate_and_target_go_through_five_recoveries_and_then_increase() {
 #[test]
 fn notifications_at_a_steady_distance_hold_alpha_and_rate_at_the_fixed_point_of_the_law() {
     // A notification each 6 stages. alpha' = (1 - g)^7 alpha + g, so alpha = g / (1 - (1 - g)^7) after a notification and
-    // (1 - g)^6 of it before the next, which is what cuts. The rate loses R alpha / 2, regains all but 1/32 of it, the target gains A = 40 Mb/s, and half of what is missing then is regained:
-    // R' = R + A - (R alpha / 64 + A) / 2. It stands at R = 64 A / alpha.
+    // (1 - g)^6 of it before the next, which is what cuts. The rate loses R alpha / 2, regains all but 1/32 of it, the
+    // target gains A = 40 Mb/s, and half of what is missing then is regained: R' = R + A - (R alpha / 64 + A) / 2. It
+    // stands at R = 64 A / alpha.
     let mut flow = at_line_rate(100, DcqcnParams::default());
     for _ in 0..20_000 {
         flow.pass(STAGE.saturating_mul(6));

@@ -16,7 +16,8 @@ const ROUNDS: u32 = 3;
 const SLACK_PACKETS: u64 = 3;
 const SLACK_PART: u64 = 5;
 
-/// Silences after which a law that answers delay may have forgotten the smallest RTT: those that do keep it for ten seconds or more.
+/// Silences after which a law that answers delay may have forgotten the smallest RTT: those that do keep it for ten seconds
+/// or more.
 const FORGOTTEN: Span = Span::from_secs(5);
 
 /// Most timers of the copy that are called at one call of the original.

@@ -140,7 +140,8 @@ pub(super) fn comes_up_to_speed(
     Ok(())
 }
 
-/// Round trips that a law gets to come down in at most, beyond the first sixty: as many as the largest window needs that is tried.
+/// Round trips that a law gets to come down in at most, beyond the first sixty: as many as the largest window needs that is
+/// tried.
 const MOST_PATIENCE: u32 = 20_000;
 
 /// Times that patience for models, at most: what they hold for the bandwidth of a path they forget with the second probe
@@ -212,11 +213,12 @@ fn overload(trial: &mut Trial<'_>, narrow: &Clean, signal: &str) -> Result<(), B
     Ok(())
 }
 
-/// Further stretches of patience, as long as each takes a tenth: gentle laws reduce little at a time, and a queue makes round trips
-/// as much longer as the window is too large.
+/// Further stretches of patience, as long as each takes a tenth: gentle laws reduce little at a time, and a queue makes
+/// round trips as much longer as the window is too large.
 const STRETCHES_ON_THE_WAY: u32 = 8;
 
-/// Whether no more than `most` bytes are in use after one of so many stretches of so many round trips, or timers keep anything from arriving.
+/// Whether no more than `most` bytes are in use after one of so many stretches of so many round trips, or timers keep
+/// anything from arriving.
 fn comes_down(world: &mut World, most: u64, rounds: u32, stretches: u32) -> bool {
     let packets = 8 * u64::from(rounds * NARROW_PACKETS);
     world.allow(packets);

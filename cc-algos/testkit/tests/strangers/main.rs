@@ -31,8 +31,8 @@ fn is_the_bug(failure: &Failure) -> bool {
     strangers::sound::all().iter().all(is_kept)
 }
 
-/// Strangers that the default cases do not find out, with the gap of the kit that seems to let them through. The list may only become shorter: whoever is missed
-/// besides fails the test, and so does an entry that is found after all.
+/// Strangers that the default cases do not find out, with the gap of the kit that seems to let them through. The list may
+/// only become shorter: whoever is missed besides fails the test, and so does an entry that is found after all.
 const MISSED: &[(&str, &str)] = &[(
     "reno-persistent-needs-new-loss",
     "the losses that establish persistent congestion must be found in two batches, the first of which reduces",

@@ -1,5 +1,5 @@
-//! A port whose queue decides at dequeue what leaves next: CoDel, FQ-CoDel, PIE, DualPI2, trimming. It has service events only while
-//! packets wait.
+//! A port whose queue decides at dequeue what leaves next: CoDel, FQ-CoDel, PIE, DualPI2, trimming. It has service events
+//! only while packets wait.
 
 use cc_algos::Ecn;
 

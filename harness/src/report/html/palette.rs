@@ -1,6 +1,7 @@
 //! Colours and markers that stay apart for colour-blind readers and in print.
 //!
-//! The colours are those of Okabe and Ito (2008), brightened for dark backgrounds in `style.css`; each comes with a marker and a dash pattern of its own.
+//! The colours are those of Okabe and Ito (2008), brightened for dark backgrounds in `style.css`; each comes with a marker
+//! and a dash pattern of its own.
 
 /// How many series can be told apart.
 pub(super) const COLOURS: usize = 8;

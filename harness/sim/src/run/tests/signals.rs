@@ -260,8 +260,8 @@ fn telemetry_of_a_full_bottleneck_gives_its_rate_its_queue_and_its_count() {
         assert_eq!((int[1].rate, int[2].rate), (Rate::from_mbps(100), Rate::from_gbps(10)));
         assert_eq!(int[2].queue_bytes, 0, "nothing queues behind the bottleneck");
     }
-    // Once the pacer knows the RTT, the queue never runs dry, so that what leaves between two records is what the link carries: 12.5 B a microsecond,
-    // but for the nanosecond that times are cut to.
+    // Once the pacer knows the RTT, the queue never runs dry, so that what leaves between two records is what the link
+    // carries: 12.5 B a microsecond, but for the nanosecond that times are cut to.
     let settled = stacks.iter().position(|(_, int)| int[1].at > Timestamp::ZERO + Span::from_millis(500)).unwrap();
     assert!(settled + 1_500 < stacks.len());
     for pair in stacks[settled..].windows(2) {
