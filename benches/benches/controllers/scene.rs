@@ -104,6 +104,7 @@ impl Scene {
             discipline,
             marking,
             mark_at: MarkAt::Enqueue,
+            phantom: None,
             policer: None,
             near_source: self.needs(Need::NearSource).then(|| CongestionPointSpec::new(bdp / 6)),
             impairments: ImpairmentSpec::default(),

@@ -158,11 +158,14 @@ fn sample_flow(flow: FlowId, ends: &(SendingEnd, ReceivingEnd)) -> FlowSample {
 }
 
 fn sample_ports(watched: &Watched, now: SimTime, ports: &mut [Port], arena: &mut Arena) -> PortSample {
-    let mut sample = PortSample { backlog: 0, bytes: 0, offered: 0 };
+    let mut sample = PortSample { backlog: 0, phantom: None, bytes: 0, offered: 0 };
     for id in &watched.ports {
         let port = &mut ports[*id as usize];
         let counters = port.counters(now, arena);
         sample.backlog += counters.backlog;
+        if let Some(phantom) = counters.phantom {
+            *sample.phantom.get_or_insert(0) += phantom.backlog;
+        }
         sample.bytes += counters.bytes;
         sample.offered += port.offered(now);
     }
@@ -190,6 +193,7 @@ fn add(total: &mut PortOutcome, counters: &Counters) {
         (Some(sum), Some(more)) => Some(sum + more),
         (either, other) => either.or(other),
     };
+    total.max_phantom = total.max_phantom.max(counters.phantom.map(|phantom| phantom.max_backlog));
     total.max_backlog = total.max_backlog.max(counters.max_backlog);
     total.backlog_byte_nanos += counters.backlog_byte_nanos;
 }

@@ -113,6 +113,8 @@ pub struct PortOutcome {
     pub trims: Option<u64>,
     /// Largest backlog, bytes.
     pub max_backlog: u64,
+    /// The most that a phantom queue held, bytes; `None` where there is none.
+    pub max_phantom: Option<u64>,
     /// Backlog integrated over time, byte-nanoseconds: divided by the run's length it is the mean backlog.
     pub backlog_byte_nanos: u128,
 }
@@ -163,6 +165,8 @@ pub struct FlowSample {
 pub struct PortSample {
     /// Bytes queued.
     pub backlog: u64,
+    /// Bytes in the phantom queue; `None` where there is none.
+    pub phantom: Option<u64>,
     /// Bytes sent so far.
     pub bytes: u64,
     /// Bytes the link could have carried so far.

@@ -11,7 +11,7 @@ use transport::flow::{ReceiverConfig, SenderConfig};
 use crate::error::SimError;
 use crate::ids::{FlowId, HostId};
 use crate::link::{ImpairmentSpec, ServiceSpec};
-use crate::queue::{Capacity, CongestionPointSpec, DisciplineSpec, MarkAt, MarkingSpec, PolicerSpec};
+use crate::queue::{Capacity, CongestionPointSpec, DisciplineSpec, MarkAt, MarkingSpec, PhantomSpec, PolicerSpec};
 
 /// One simulation run.
 #[derive(Clone, Debug)]
@@ -274,8 +274,10 @@ pub struct LinkSpec {
     pub discipline: DisciplineSpec,
     /// Marking by backlog, for drop-tail queues.
     pub marking: MarkingSpec,
-    /// When a drop-tail queue asks its marking.
+    /// When a drop-tail queue asks its marking and its phantom queue. Others ask the latter when a packet leaves.
     pub mark_at: MarkAt,
+    /// Phantom queue beside the queue.
+    pub phantom: Option<PhantomSpec>,
     /// Policer before the queue.
     pub policer: Option<PolicerSpec>,
     /// Notices straight to the sources of packets that find congestion, where a switch feeds the link and a flow needs them.
@@ -293,6 +295,7 @@ impl LinkSpec {
             discipline: DisciplineSpec::DropTail { capacity: Capacity::Unlimited },
             marking: MarkingSpec::None,
             mark_at: MarkAt::Enqueue,
+            phantom: None,
             policer: None,
             near_source: None,
             impairments: ImpairmentSpec::default(),
@@ -410,6 +413,9 @@ impl LinkSpec {
         self.discipline.validate().map_err(|error| invalid("queue", error.to_string()))?;
         self.marking.validate().map_err(|error| invalid("marking", error.to_string()))?;
         self.impairments.validate().map_err(|error| invalid("impairments", error.to_string()))?;
+        self.phantom
+            .map_or(Ok(()), |phantom| phantom.validate())
+            .map_err(|error| invalid("phantom queue", error.to_string()))?;
         self.near_source
             .map_or(Ok(()), |point| point.validate())
             .map_err(|error| invalid("near-source notices", error.to_string()))?;

@@ -239,6 +239,7 @@ fn port_record(port: &PortOutcome, end: Timestamp) -> PortRecord {
         marks: port.marks,
         trims: port.trims,
         max_backlog: port.max_backlog,
+        max_phantom: port.max_phantom,
         mean_backlog: u64::try_from(port.backlog_byte_nanos / nanos).unwrap_or(u64::MAX),
     }
 }

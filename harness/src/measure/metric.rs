@@ -303,6 +303,8 @@ pub const METRICS: &[Metric] = &[
         .what("backlog of the busiest port averaged over time; whole run, mean over seeds"),
     lower("queue_max", "max queue", Unit::Bytes, Source::Largest(queue_max))
         .what("largest backlog of the busiest port; whole run, largest of the seeds"),
+    lower("phantom_max", "max phantom queue", Unit::Bytes, Source::Largest(phantom_max))
+        .what("the most that the phantom queue of the busiest port held; whole run, largest of the seeds"),
 ];
 
 fn goodput(seed: &SeedView<'_>) -> Option<(u128, u128)> {
@@ -363,6 +365,11 @@ fn queue_mean(seed: &SeedView<'_>) -> Option<u64> {
 
 fn queue_max(seed: &SeedView<'_>) -> Option<u64> {
     seed.run.busiest_port().map(|port| port.max_backlog)
+}
+
+/// Only of networks with phantom queues.
+fn phantom_max(seed: &SeedView<'_>) -> Option<u64> {
+    seed.run.busiest_port().and_then(|port| port.max_phantom)
 }
 
 #[cfg(test)]

@@ -157,6 +157,9 @@ pub struct PortRecord {
     pub trims: Option<u64>,
     /// Largest backlog, bytes.
     pub max_backlog: u64,
+    /// The most that a phantom queue held, bytes; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_phantom: Option<u64>,
     /// Backlog averaged over time, bytes.
     pub mean_backlog: u64,
 }

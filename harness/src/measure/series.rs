@@ -52,6 +52,9 @@ pub struct PortSeries {
     pub name: String,
     /// Bytes queued.
     pub backlog: Vec<u64>,
+    /// Bytes in its phantom queue; empty where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phantom: Vec<u64>,
     /// Bytes sent so far.
     pub bytes: Vec<u64>,
     /// Bytes the link could have carried so far.
@@ -123,6 +126,7 @@ fn port_series(kept: &[&Sample], outcome: &Outcome) -> Option<PortSeries> {
     Some(PortSeries {
         name: port.name.clone(),
         backlog: samples.iter().map(|at| at.backlog).collect(),
+        phantom: samples.iter().filter_map(|at| at.phantom).collect(),
         bytes: samples.iter().map(|at| at.bytes).collect(),
         offered: samples.iter().map(|at| at.offered).collect(),
     })

@@ -112,6 +112,7 @@ fn series(rng: &mut Xoshiro256PlusPlus, slow: u64) -> Series {
         port: Some(PortSeries {
             name: "bottleneck".into(),
             backlog,
+            phantom: Vec::new(),
             bytes: (0..steps).map(|step| step * 140_000).collect(),
             offered: (0..steps).map(|step| step * 140_000 + (step % 40) * 1_000).collect(),
         }),

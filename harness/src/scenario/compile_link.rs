@@ -6,7 +6,8 @@ use sim::link::impair::{AckThinning, GilbertElliott, JitterLaw, JitterSpec, Loss
 use sim::link::{Change, End, ImpairmentSpec, Opportunities, Opportunity, Segment, Segments, ServiceSpec};
 use sim::queue::{
     Capacity, CodelParameters, CodelSpec, CongestionPointSpec, ControlScheduler, DisciplineSpec, DualPi2Spec, Excess,
-    FqCodelSpec, LowLatencyRamp, MarkAt, MarkingSpec, PieSpec, PolicerSpec, Red, RedAverage, TrimmingSpec,
+    FqCodelSpec, LowLatencyRamp, MarkAt, MarkingSpec, PhantomFeed, PhantomRole, PhantomSpec, PieSpec, PolicerSpec, Red,
+    RedAverage, TrimmingSpec,
 };
 use sim::rng;
 use sim::spec::LinkSpec;
@@ -15,7 +16,7 @@ use traces::{Playback, Trace};
 
 use super::compile::CompileError;
 use super::model::{
-    self, ChangeTo, CoDel, Impairments, Link, Loss, Marking, Queue, Service, TraceOffset, Trimming, Victim,
+    self, ChangeTo, CoDel, Impairments, Link, Loss, Marking, Phantom, Queue, Service, TraceOffset, Trimming, Victim,
 };
 use super::resources::{Prepared, TraceSource};
 use super::value::Amount;
@@ -73,8 +74,8 @@ impl<'a> Wire<'a> {
         let mut spec = LinkSpec::fixed(self.rate, propagation);
         spec.service = self.service.clone();
         spec.discipline = self.discipline().map_err(&fault)?;
-        // DCTCP's switches mark by the backlog that a packet finds (SIGCOMM'10, section 3.1).
-        spec.mark_at = MarkAt::Enqueue;
+        spec.mark_at = mark_at(self.link.mark_at);
+        spec.phantom = self.link.phantom.map(|phantom| self.phantom(phantom)).transpose().map_err(&fault)?;
         spec.policer = self.link.policer.map(|policer| PolicerSpec {
             rate: policer.rate,
             burst_bytes: policer.burst,
@@ -87,7 +88,7 @@ impl<'a> Wire<'a> {
         });
         // A queue that trims marks by its data alone, and so by itself.
         if !matches!(self.link.queue, Queue::Trimming(_)) {
-            spec.marking = self.marking().map_err(&fault)?;
+            spec.marking = self.marking(self.link.marking).map_err(&fault)?;
         }
         spec.impairments = impairments(&self.link.impairments).map_err(fault)?;
         Ok(spec)
@@ -99,7 +100,7 @@ impl<'a> Wire<'a> {
     pub(super) fn host_spec(&self, propagation: Span) -> Result<LinkSpec, CompileError> {
         let mut spec = LinkSpec::fixed(self.rate, propagation);
         let switch = self.spec(propagation)?;
-        spec.marking = switch.marking;
+        (spec.marking, spec.mark_at, spec.phantom) = (switch.marking, switch.mark_at, switch.phantom);
         if let DisciplineSpec::Trimming(trimming) = switch.discipline {
             let (capacity, control_capacity) = (Capacity::Unlimited, Capacity::Unlimited);
             spec.discipline = DisciplineSpec::Trimming(TrimmingSpec { capacity, control_capacity, ..trimming });
@@ -157,11 +158,8 @@ impl<'a> Wire<'a> {
                 Victim::Arriving => sim::queue::Victim::Arriving,
                 Victim::ArrivingOrNewest => sim::queue::Victim::ArrivingOrNewest,
             },
-            marking: self.marking()?,
-            mark_at: match trimming.mark_at {
-                model::MarkAt::Enqueue => MarkAt::Enqueue,
-                model::MarkAt::Dequeue => MarkAt::Dequeue,
-            },
+            marking: self.marking(self.link.marking)?,
+            mark_at: mark_at(trimming.mark_at),
         })
     }
 
@@ -171,8 +169,26 @@ impl<'a> Wire<'a> {
         CodelParameters { target, interval, mtu, ecn }
     }
 
-    fn marking(&self) -> Result<MarkingSpec, SpecError> {
-        Ok(match self.link.marking {
+    fn phantom(&self, phantom: Phantom) -> Result<PhantomSpec, SpecError> {
+        Ok(PhantomSpec {
+            drain: self.rate.mul_f64(phantom.drain),
+            size: self.bytes(phantom.size),
+            marking: self.marking(Some(phantom.marking))?,
+            feed: match phantom.feed {
+                model::PhantomFeed::Arrivals => PhantomFeed::Arrivals,
+                model::PhantomFeed::Departures => PhantomFeed::Departures,
+            },
+            role: match phantom.role {
+                model::PhantomRole::Alone => PhantomRole::Alone,
+                model::PhantomRole::Either => PhantomRole::Either,
+                model::PhantomRole::Both => PhantomRole::Both,
+                model::PhantomRole::Observed => PhantomRole::Observed,
+            },
+        })
+    }
+
+    fn marking(&self, marking: Option<Marking>) -> Result<MarkingSpec, SpecError> {
+        Ok(match marking {
             None => MarkingSpec::None,
             Some(Marking::Step(at)) => MarkingSpec::Threshold { bytes: at.in_bytes(self.bdp, self.mtu) },
             Some(Marking::Ramp { min, max, probability }) => MarkingSpec::Red(Red {
@@ -183,6 +199,13 @@ impl<'a> Wire<'a> {
                 gentle: false,
             }),
         })
+    }
+}
+
+const fn mark_at(at: model::MarkAt) -> MarkAt {
+    match at {
+        model::MarkAt::Enqueue => MarkAt::Enqueue,
+        model::MarkAt::Dequeue => MarkAt::Dequeue,
     }
 }
 

@@ -24,8 +24,8 @@ pub use error::ScenarioError;
 pub use fingerprint::Fingerprint;
 pub use model::{
     Balance, Change, ChangeTo, CoDel, DualPi2, Dumbbell, Endpoints, FatTree, Impairments, Link, Loss, LossDetection,
-    MarkAt, Marking, NearSource, Pie, Policer, Queue, Reorder, Rivals, Scenario, Service, Side, Star, Topology,
-    TraceOffset, Trimming, Victim,
+    MarkAt, Marking, NearSource, Phantom, PhantomFeed, PhantomRole, Pie, Policer, Queue, Reorder, Rivals, Scenario,
+    Service, Side, Star, Topology, TraceOffset, Trimming, Victim,
 };
 pub use resources::Prepared;
 pub(crate) use resources::TraceSource;

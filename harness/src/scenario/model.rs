@@ -9,7 +9,7 @@ use transport::flow::{EcnMode, Pacing};
 use super::value::Amount;
 use crate::workload::Workload;
 
-pub use queue::{CoDel, DualPi2, MarkAt, Marking, Pie, Queue, Trimming, Victim};
+pub use queue::{CoDel, DualPi2, MarkAt, Marking, Phantom, PhantomFeed, PhantomRole, Pie, Queue, Trimming, Victim};
 
 /// One experiment but for the algorithm under test and the seed.
 #[derive(Clone, Debug, PartialEq)]
@@ -175,6 +175,10 @@ pub struct Link {
     pub queue: Queue,
     /// Marking by backlog; drop-tail and trimming only.
     pub marking: Option<Marking>,
+    /// When a drop-tail queue is asked for marks; trimming says so itself, other disciplines mark what leaves.
+    pub mark_at: MarkAt,
+    /// A phantom queue beside the queue.
+    pub phantom: Option<Phantom>,
     /// Policer before the queue.
     pub policer: Option<Policer>,
     /// Notices straight to the sources of packets that find congestion.
@@ -198,6 +202,8 @@ impl Link {
             buffer: Some(Amount::Bdp(1.0)),
             queue: Queue::DropTail,
             marking: None,
+            mark_at: MarkAt::Enqueue,
+            phantom: None,
             policer: None,
             near_source: None,
             impairments: Impairments::default(),

@@ -6,8 +6,8 @@ use sim::link::impair::JitterSchedule;
 use super::error::ScenarioError;
 use super::jitter;
 use super::model::{
-    Change, ChangeTo, CoDel, DualPi2, Impairments, Link, Loss, MarkAt, Marking, NearSource, Pie, Policer, Queue,
-    Reorder, Service, TraceOffset, Trimming, Victim,
+    Change, ChangeTo, CoDel, DualPi2, Impairments, Link, Loss, MarkAt, Marking, NearSource, Phantom, PhantomFeed,
+    PhantomRole, Pie, Policer, Queue, Reorder, Service, TraceOffset, Trimming, Victim,
 };
 use super::read::{Entry, Section};
 use super::value::Amount;
@@ -23,6 +23,20 @@ pub(super) fn read(mut section: Section<'_>) -> Result<Link, ScenarioError> {
         Some(entry) => Some(read_marking(&entry)?),
         None => None,
     };
+    let mark_at = match section.optional("mark_at") {
+        Some(entry) if queue != Queue::DropTail => {
+            return Err(entry.fault("only droptail queues have a choice here: write it into the table of `trimming`"));
+        }
+        Some(entry) => entry.choice(MARK_AT)?,
+        None => MarkAt::Enqueue,
+    };
+    let phantom = match section.optional("phantom") {
+        Some(entry) if !matches!(service, Service::Rate(_)) => {
+            return Err(entry.fault("a phantom queue drains at a share of a constant rate: a trace has none"));
+        }
+        Some(entry) => Some(read_phantom(&entry, &queue, marking.as_ref())?),
+        None => None,
+    };
     let link = Link {
         service,
         buffer: section.or("buffer", Some(Amount::Bdp(1.0)), |entry| match entry.as_text() {
@@ -31,6 +45,8 @@ pub(super) fn read(mut section: Section<'_>) -> Result<Link, ScenarioError> {
         })?,
         queue,
         marking,
+        mark_at,
+        phantom,
         policer: section.maybe("policer", |entry| read_policer(entry.section()?))?,
         near_source: section.maybe("near_source", |entry| read_near_source(entry.section()?))?,
         impairments: read_impairments(&mut section)?,
@@ -157,6 +173,37 @@ fn read_marking(entry: &Entry<'_>) -> Result<Marking, ScenarioError> {
     };
     section.finish()?;
     Ok(marking)
+}
+
+/// Names of what fills a phantom queue.
+pub(super) const FEEDS: &[(&str, PhantomFeed)] =
+    &[("arrivals", PhantomFeed::Arrivals), ("departures", PhantomFeed::Departures)];
+
+/// Names of what becomes of a phantom queue's opinion.
+pub(super) const ROLES: &[(&str, PhantomRole)] = &[
+    ("alone", PhantomRole::Alone),
+    ("either", PhantomRole::Either),
+    ("both", PhantomRole::Both),
+    ("observed", PhantomRole::Observed),
+];
+
+fn read_phantom(entry: &Entry<'_>, queue: &Queue, marking: Option<&Marking>) -> Result<Phantom, ScenarioError> {
+    let mut section = entry.section()?;
+    let phantom = Phantom {
+        drain: section.or("drain", 0.95, Entry::share)?,
+        size: section.required("size")?.amount()?,
+        marking: read_marking(&section.required("marking")?)?,
+        feed: section.or("feed", PhantomFeed::Arrivals, |entry| entry.choice(FEEDS))?,
+        role: section.or("role", PhantomRole::Alone, |entry| entry.choice(ROLES))?,
+    };
+    match (phantom.role, marking) {
+        (PhantomRole::Alone, Some(_)) => Err(section
+            .fault("the link's own `marking` has no say beside role \"alone\": leave it out, or choose another role")),
+        (PhantomRole::Both, None) if queue.marks_by_backlog() => {
+            Err(section.fault("role \"both\" needs a `marking` of the link's own queue"))
+        }
+        _ => section.finish().map(|()| phantom),
+    }
 }
 
 fn read_policer(mut section: Section<'_>) -> Result<Policer, ScenarioError> {

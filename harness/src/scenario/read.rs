@@ -232,6 +232,12 @@ impl<'a> Entry<'a> {
         self.number().ok().filter(within).ok_or_else(|| self.expected("a probability from 0 to 1"))
     }
 
+    /// A share above nothing.
+    pub(super) fn share(&self) -> Result<f64, ScenarioError> {
+        let within = |share: &f64| *share > 0.0 && *share <= 1.0;
+        self.number().ok().filter(within).ok_or_else(|| self.expected("a share above 0, at most 1"))
+    }
+
     /// `true` or `false`.
     pub(super) fn switch(&self) -> Result<bool, ScenarioError> {
         match self.value.get_ref() {

@@ -131,6 +131,31 @@ const FAULTS: &[(&str, &str, &str)] = &[
     ),
     (
         "10Mbps\"",
+        "10Mbps\", phantom = { size = \"1bdp\" }",
+        "x.toml:8: `topology.bottleneck.phantom`: missing key `marking`",
+    ),
+    (
+        "10Mbps\"",
+        "10Mbps\", phantom = { size = \"1bdp\", marking = \"1kB\", drain = 1.5 }",
+        "x.toml:8: `topology.bottleneck.phantom.drain`: expected a share above 0, at most 1, found 1.5",
+    ),
+    (
+        "10Mbps\"",
+        "10Mbps\", marking = \"1kB\", phantom = { size = \"1bdp\", marking = \"1kB\" }",
+        "x.toml:8: `topology.bottleneck.phantom`: the link's own `marking` has no say beside role \"alone\"",
+    ),
+    (
+        "10Mbps\"",
+        "10Mbps\", phantom = { size = \"1bdp\", marking = \"1kB\", role = \"both\" }",
+        "x.toml:8: `topology.bottleneck.phantom`: role \"both\" needs a `marking` of the link's own queue",
+    ),
+    (
+        "10Mbps\"",
+        "10Mbps\", queue = \"pie\", mark_at = \"dequeue\"",
+        "x.toml:8: `topology.bottleneck.mark_at`: only droptail queues have a choice here",
+    ),
+    (
+        "10Mbps\"",
         "10Mbps\", near_source = { every = \"150kB\" }",
         "x.toml:8: `topology.bottleneck.near_source`: missing key `set_point`",
     ),

@@ -4,11 +4,11 @@ use std::fmt::{Display, Write as _};
 
 use super::jitter;
 use super::model::{
-    Balance, Change, ChangeTo, CoDel, Dumbbell, Endpoints, Link, Loss, LossDetection, Marking, NearSource, Queue,
-    Rivals, Scenario, Service, Topology, TraceOffset, Trimming,
+    Balance, Change, ChangeTo, CoDel, Dumbbell, Endpoints, Link, Loss, LossDetection, MarkAt, Marking, NearSource,
+    Phantom, Queue, Rivals, Scenario, Service, Topology, TraceOffset, Trimming,
 };
 use super::parse::{ECN_MODES, PACING, SIDES};
-use super::parse_link::{MARK_AT, VICTIMS};
+use super::parse_link::{FEEDS, MARK_AT, ROLES, VICTIMS};
 use super::value::format_bytes;
 use crate::workload::{Arrivals, Pattern, Player, Volume, Workload};
 
@@ -146,13 +146,16 @@ fn write_link(out: &mut Writer, header: &str, link: &Link) {
         Some(amount) => out.quoted("buffer", amount),
     }
     write_queue(out, &link.queue);
-    match link.marking {
-        None => {}
-        Some(Marking::Step(at)) => out.quoted("marking", at),
-        Some(Marking::Ramp { min, max, probability }) => out.bare(
-            "marking",
-            format!("{{ min = {}, max = {}, probability = {} }}", quote(min), quote(max), real(probability)),
-        ),
+    if let Some(at) = link.marking {
+        out.bare("marking", marking(at));
+    }
+    if link.mark_at != MarkAt::Enqueue
+        && let Some((name, _)) = MARK_AT.iter().find(|(_, mark_at)| *mark_at == link.mark_at)
+    {
+        out.quoted("mark_at", name);
+    }
+    if let Some(queue) = &link.phantom {
+        out.bare("phantom", phantom(queue));
     }
     if let Some(policer) = link.policer {
         let (rate, burst) = (quote(policer.rate), quote(format_bytes(policer.burst)));
@@ -166,6 +169,25 @@ fn write_link(out: &mut Writer, header: &str, link: &Link) {
     if !link.changes.is_empty() {
         out.bare("changes", list(&link.changes, change));
     }
+}
+
+fn marking(marking: Marking) -> String {
+    match marking {
+        Marking::Step(at) => quote(at),
+        Marking::Ramp { min, max, probability } => {
+            format!("{{ min = {}, max = {}, probability = {} }}", quote(min), quote(max), real(probability))
+        }
+    }
+}
+
+fn phantom(phantom: &Phantom) -> String {
+    let (drain, size) = (real(phantom.drain), quote(phantom.size));
+    let mut keys = vec![format!("drain = {drain}, size = {size}, marking = {}", marking(phantom.marking))];
+    let feed = FEEDS.iter().find(|(_, feed)| *feed == phantom.feed);
+    keys.extend(feed.map(|(name, _)| format!("feed = {}", quote(name))));
+    let role = ROLES.iter().find(|(_, role)| *role == phantom.role);
+    keys.extend(role.map(|(name, _)| format!("role = {}", quote(name))));
+    format!("{{ {} }}", keys.join(", "))
 }
 
 fn write_queue(out: &mut Writer, queue: &Queue) {

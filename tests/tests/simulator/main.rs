@@ -6,6 +6,7 @@
 mod conservation;
 mod determinism;
 mod families;
+mod phantom;
 mod rate;
 mod trimming;
 mod wire;

@@ -108,6 +108,7 @@ impl Habitat {
             discipline,
             marking,
             mark_at: MarkAt::Enqueue,
+            phantom: None,
             policer: None,
             near_source: None,
             impairments: ImpairmentSpec::default(),

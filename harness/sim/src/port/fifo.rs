@@ -1,9 +1,11 @@
 //! A drop-tail port: no events of its own, departures are replayed when somebody asks.
 
-use super::{Counters, Gauge, Scene, Unsent, Wire, mark};
+use cc_algos::Ecn;
+
+use super::{Counters, Gauge, PhantomCounters, Scene, Unsent, Wire, mark};
 use crate::error::SpecError;
 use crate::packet::Arena;
-use crate::queue::{Admit, Capacity, MarkAt, Marker, MarkingSpec, Policer, Verdict};
+use crate::queue::{Admit, Capacity, MarkAt, Marker, MarkingSpec, Phantom, Policer, Verdict};
 use crate::rng;
 use crate::time::SimTime;
 use crate::topology::PortPlan;
@@ -36,6 +38,7 @@ impl Marking {
             marker: Marker::new(link.marking, rng::stream(seed, "marker", u64::from(id)))?,
             mark_at: link.mark_at,
             marks: 0,
+            phantom: super::phantom(id, plan, seed)?,
             policer: link.policer.map(Policer::new).transpose()?,
             policer_drops: 0,
             stamps: plan.stamps,
@@ -48,17 +51,31 @@ struct Guard {
     marker: Marker,
     mark_at: MarkAt,
     marks: u64,
+    phantom: Option<Phantom>,
     policer: Option<Policer>,
     policer_drops: u64,
     /// Whether packets that ask for telemetry get it.
     stamps: bool,
 }
 
+impl Guard {
+    /// What becomes of a packet, by the queue and the phantom queue.
+    fn judge(&mut self, now: SimTime, backlog: u64, ecn: Ecn) -> Verdict {
+        match &mut self.phantom {
+            None => self.marker.mark(backlog, ecn),
+            Some(phantom) => {
+                let physical = if phantom.asks_queue() { self.marker.mark(backlog, ecn) } else { Verdict::Pass };
+                phantom.judge(now, ecn, physical)
+            }
+        }
+    }
+}
+
 impl FifoPort {
     pub(super) fn new(id: u32, plan: &PortPlan<'_>, capacity: Capacity, seed: u64) -> Result<Self, SpecError> {
         let link = plan.link;
         let marking = match link.marking {
-            _ if plan.stamps => Marking::guard(id, plan, seed)?,
+            _ if plan.stamps || link.phantom.is_some() => Marking::guard(id, plan, seed)?,
             MarkingSpec::None if link.policer.is_none() => Marking::None,
             MarkingSpec::Threshold { bytes } if link.policer.is_none() && link.mark_at == MarkAt::Enqueue => {
                 Marking::Threshold(bytes)
@@ -82,6 +99,7 @@ impl FifoPort {
         let waiting = self.wire.ring.len() as u64 - u64::from(self.departed);
         if !self.capacity.fits(self.backlog.value, waiting, bytes) {
             self.queue_drops += 1;
+            self.note_arrival(scene.now, bytes);
             scene.arena.discard(packet);
             return;
         }
@@ -137,12 +155,17 @@ impl FifoPort {
             Marking::Guard(guard) => (guard.policer_drops, guard.marks),
             Marking::None | Marking::Threshold(_) => (0, self.threshold_marks),
         };
+        let phantom = match &mut self.marking {
+            Marking::Guard(guard) => guard.phantom.as_mut().map(|phantom| PhantomCounters::of(phantom, now)),
+            Marking::None | Marking::Threshold(_) => None,
+        };
         let waiting = self.wire.ring.len() as u64 - u64::from(self.departed);
         let unsent = Unsent { packets: waiting, bytes: self.backlog.value };
         Counters {
             queue_drops: u64::from(self.queue_drops),
             policer_drops,
             marks,
+            phantom,
             ..Counters::of(&self.wire, unsent, &self.backlog, now)
         }
     }
@@ -163,11 +186,28 @@ impl FifoPort {
                     let sent = self.wire.bytes - left;
                     arena.stamp(packet, || self.wire.record(departs, sent, left));
                 }
-                if guard.mark_at == MarkAt::Dequeue && guard.marker.mark(left, arena.get(packet).ecn) == Verdict::Mark {
+                if guard.mark_at == MarkAt::Dequeue
+                    && guard.judge(departs, left, arena.get(packet).ecn) == Verdict::Mark
+                {
                     guard.marks += 1;
                     mark(arena, packet);
                 }
             }
+            if let Marking::Guard(guard) = &mut self.marking
+                && let Some(phantom) = &mut guard.phantom
+            {
+                phantom.on_departure(departs, bytes);
+            }
+        }
+    }
+
+    /// Tells the phantom queue of a packet that came past the policer, whatever becomes of it.
+    #[inline]
+    fn note_arrival(&mut self, now: SimTime, bytes: u32) {
+        if let Marking::Guard(guard) = &mut self.marking
+            && let Some(phantom) = &mut guard.phantom
+        {
+            phantom.on_arrival(now, bytes);
         }
     }
 
@@ -183,9 +223,11 @@ impl FifoPort {
                 return false;
             }
             Admit::Mark if ecn.is_capable() => Verdict::Mark,
-            _ if guard.mark_at == MarkAt::Enqueue => guard.marker.mark(self.backlog.value, ecn),
+            _ if guard.mark_at == MarkAt::Enqueue => guard.judge(scene.now, self.backlog.value, ecn),
             _ => Verdict::Pass,
         };
+        self.note_arrival(scene.now, bytes);
+        let Marking::Guard(guard) = &mut self.marking else { return true };
         match verdict {
             Verdict::Pass => {}
             Verdict::Mark => {

@@ -17,7 +17,8 @@ use wire::Wire;
 use crate::error::SpecError;
 use crate::event::EventQueue;
 use crate::packet::Arena;
-use crate::queue::DisciplineSpec;
+use crate::queue::{DisciplineSpec, Phantom};
+use crate::rng;
 use crate::time::SimTime;
 use crate::topology::PortPlan;
 
@@ -125,6 +126,8 @@ pub(crate) struct Counters {
     pub(crate) marks: u64,
     /// `None` where the queue never trims.
     pub(crate) trims: Option<u64>,
+    /// `None` where there is no phantom queue.
+    pub(crate) phantom: Option<PhantomCounters>,
     pub(crate) backlog: u64,
     pub(crate) max_backlog: u64,
     pub(crate) backlog_byte_nanos: u128,
@@ -143,6 +146,24 @@ impl Counters {
             ..Self::default()
         }
     }
+}
+
+/// What a phantom queue holds, bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PhantomCounters {
+    pub(crate) backlog: u64,
+    pub(crate) max_backlog: u64,
+}
+
+impl PhantomCounters {
+    fn of(phantom: &mut Phantom, now: SimTime) -> Self {
+        Self { backlog: phantom.backlog(now), max_backlog: phantom.max_backlog() }
+    }
+}
+
+/// The phantom queue that a port is to have.
+fn phantom(id: u32, plan: &PortPlan<'_>, seed: u64) -> Result<Option<Phantom>, SpecError> {
+    plan.link.phantom.map(|spec| Phantom::new(spec, rng::stream(seed, "phantom", u64::from(id)))).transpose()
 }
 
 /// A backlog with its integral over time.

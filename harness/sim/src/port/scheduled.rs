@@ -4,11 +4,11 @@
 use cc_algos::Ecn;
 
 use super::wire::OnWire;
-use super::{Counters, Gauge, Scene, Unsent, Wire, mark};
+use super::{Counters, Gauge, PhantomCounters, Scene, Unsent, Wire, mark};
 use crate::error::SpecError;
 use crate::event::Action;
 use crate::framing;
-use crate::queue::{Admit, Discipline, Policer, Queued};
+use crate::queue::{Admit, Discipline, Phantom, Policer, Queued, Verdict};
 use crate::rng;
 use crate::time::SimTime;
 use crate::topology::PortPlan;
@@ -17,6 +17,7 @@ pub(crate) struct ScheduledPort {
     pub(super) wire: Wire,
     queue: Box<dyn Discipline>,
     policer: Option<Policer>,
+    phantom: Option<Phantom>,
     /// When the link is done with the packet it carries.
     busy_until: SimTime,
     /// Size of that packet.
@@ -38,6 +39,7 @@ impl ScheduledPort {
             wire: Wire::new(id, plan, seed)?,
             queue: plan.link.discipline.build(rng::stream(seed, "queue", u64::from(id)))?,
             policer: plan.link.policer.map(Policer::new).transpose()?,
+            phantom: super::phantom(id, plan, seed)?,
             busy_until: SimTime::ZERO,
             in_service: 0,
             awaited: false,
@@ -79,6 +81,9 @@ impl ScheduledPort {
         if self.awaited {
             self.on_service(scene);
         }
+        if let Some(phantom) = &mut self.phantom {
+            phantom.on_arrival(scene.now, queued.bytes);
+        }
         self.queue.enqueue(scene.now, queued, &mut self.dropped);
         self.account(scene);
         if !self.awaited {
@@ -109,15 +114,30 @@ impl ScheduledPort {
             if packet.is_control() {
                 scene.arena.cut(packet.handle, packet.bytes);
             }
-            if packet.ecn == Ecn::Ce && scene.arena.get(packet.handle).ecn != Ecn::Ce {
-                self.marks += 1;
-                mark(scene.arena, packet.handle);
-            }
+            self.mark(&packet, scene);
             if let Some(departs) = self.wire.send(packet.arrived, packet.handle, packet.bytes, scene) {
                 self.busy_until = departs;
                 self.in_service = packet.bytes;
                 self.stamp(packet.handle, departs, scene);
             }
+        }
+    }
+
+    /// Marks a packet that leaves, if the discipline has and what the phantom queue makes of it is a mark.
+    fn mark(&mut self, packet: &Queued, scene: &mut Scene<'_>) {
+        let before = scene.arena.get(packet.handle).ecn;
+        let physical = if packet.ecn == Ecn::Ce && before != Ecn::Ce { Verdict::Mark } else { Verdict::Pass };
+        let verdict = match &mut self.phantom {
+            None => physical,
+            Some(phantom) => {
+                let verdict = phantom.judge(scene.now, before, physical);
+                phantom.on_departure(scene.now, packet.bytes);
+                verdict
+            }
+        };
+        if verdict == Verdict::Mark && before != Ecn::Ce {
+            self.marks += 1;
+            mark(scene.arena, packet.handle);
         }
     }
 
@@ -146,6 +166,7 @@ impl ScheduledPort {
             policer_drops: self.policer_drops,
             marks: self.marks,
             trims: self.queue.counts().trimmed,
+            phantom: self.phantom.as_mut().map(|phantom| PhantomCounters::of(phantom, now)),
             ..Counters::of(&self.wire, unsent, &self.backlog, now)
         }
     }

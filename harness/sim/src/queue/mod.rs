@@ -11,6 +11,7 @@ mod dualpi2;
 mod fifo;
 mod fq_codel;
 mod marking;
+mod phantom;
 mod pie;
 mod policer;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub use dualpi2::{DualPi2, DualPi2Spec, LowLatencyRamp, Scheduler};
 pub use fifo::DropTail;
 pub use fq_codel::{FqCodel, FqCodelSpec};
 pub use marking::{MarkAt, Marker, MarkingSpec, Red, RedAverage, Verdict};
+pub use phantom::{Phantom, PhantomFeed, PhantomRole, PhantomSpec};
 pub use pie::{Pie, PieSpec, Spacing};
 pub use policer::{Admit, Excess, Policer, PolicerSpec};
 pub use trimming::{ControlScheduler, Trimming, TrimmingSpec, Victim};

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::escape;
 use super::figure::{Scale, path, tick_text};
 use super::palette::colour;
-use crate::measure::{FlowSeries, PPM, RunRecord, Series, Unit};
+use crate::measure::{FlowSeries, PPM, PortSeries, RunRecord, Series, Unit};
 
 /// Most flows drawn of each run.
 const MAX_FLOWS: usize = 4;
@@ -41,7 +41,8 @@ const QUANTITIES: &[Quantity] = &[
     Quantity { name: "cwnd", unit: Unit::Bytes, lines: |_, series| flow_lines(series, |flow| &flow.window) },
     Quantity { name: "pacing rate", unit: Unit::Rate, lines: |_, series| flow_lines(series, |flow| &flow.pacing_bps) },
     Quantity { name: "sRTT", unit: Unit::Time, lines: |_, series| flow_lines(series, |flow| &flow.smoothed_rtt_ns) },
-    Quantity { name: "queue", unit: Unit::Bytes, lines: |_, series| queue_line(series) },
+    Quantity { name: "queue", unit: Unit::Bytes, lines: |_, series| port_line(series, |port| &port.backlog) },
+    Quantity { name: "phantom queue", unit: Unit::Bytes, lines: |_, series| port_line(series, |port| &port.phantom) },
     Quantity { name: "delivery rate", unit: Unit::Rate, lines: |_, series| rate_lines(series) },
     Quantity { name: "Jain's index", unit: Unit::Index, lines: |run, _| jain_line(run) },
 ];
@@ -152,10 +153,10 @@ fn flow_lines(series: &Series, column: fn(&FlowSeries) -> &Vec<Option<u64>>) -> 
         .collect()
 }
 
-fn queue_line(series: &Series) -> Vec<Line> {
+fn port_line(series: &Series, of: fn(&PortSeries) -> &Vec<u64>) -> Vec<Line> {
     let line = series.port.as_ref().map(|port| Line {
         of: Of::Port,
-        points: series.at_ns.iter().zip(&port.backlog).map(|(at, bytes)| Some((*at, *bytes as f64))).collect(),
+        points: series.at_ns.iter().zip(of(port)).map(|(at, bytes)| Some((*at, *bytes as f64))).collect(),
     });
     line.into_iter().collect()
 }

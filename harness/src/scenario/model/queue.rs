@@ -132,3 +132,40 @@ pub enum Marking {
         probability: f64,
     },
 }
+
+/// A phantom queue: a counter that drains more slowly than the link and is marked by (HULL, NSDI'12; Uno, SC'25).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Phantom {
+    /// How fast it drains, as a share of the link's rate: 0.95 in HULL, 1/1.05 or 1/1.1 in the artifact of Uno.
+    pub drain: f64,
+    /// How much it holds at most.
+    pub size: Amount,
+    /// From which backlog of its own on packets are marked.
+    pub marking: Marking,
+    /// What fills it.
+    pub feed: PhantomFeed,
+    /// What becomes of its opinion.
+    pub role: PhantomRole,
+}
+
+/// What fills a phantom queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PhantomFeed {
+    /// What comes, whether there is room for it or not.
+    Arrivals,
+    /// What leaves.
+    Departures,
+}
+
+/// What becomes of a phantom queue's opinion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PhantomRole {
+    /// It alone decides.
+    Alone,
+    /// Either it or the link's own marking.
+    Either,
+    /// Both of them.
+    Both,
+    /// Nothing: it is watched.
+    Observed,
+}

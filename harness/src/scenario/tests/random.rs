@@ -125,11 +125,28 @@ fn service() -> impl Strategy<Value = Service> {
     ]
 }
 
-fn link() -> impl Strategy<Value = Link> {
-    let marking = proptest::option::of(prop_oneof![
+fn marking() -> impl Strategy<Value = Marking> {
+    prop_oneof![
         amount().prop_map(Marking::Step),
         (amount(), amount(), 0.0_f64..=1.0).prop_map(|(min, max, probability)| Marking::Ramp { min, max, probability }),
-    ]);
+    ]
+}
+
+fn phantom() -> impl Strategy<Value = Phantom> {
+    let feed = prop_oneof![Just(PhantomFeed::Arrivals), Just(PhantomFeed::Departures)];
+    let role = prop_oneof![Just(PhantomRole::Either), Just(PhantomRole::Observed)];
+    (0.01_f64..=1.0, amount(), marking(), feed, role).prop_map(|(drain, size, marking, feed, role)| Phantom {
+        drain,
+        size,
+        marking,
+        feed,
+        role,
+    })
+}
+
+fn link() -> impl Strategy<Value = Link> {
+    let marking = proptest::option::of(marking());
+    let mark_at = prop_oneof![Just(MarkAt::Enqueue), Just(MarkAt::Dequeue)];
     let policer = proptest::option::of((rate(), 1_u64..1_000_000).prop_map(|(rate, burst)| Policer { rate, burst }));
     let changes = proptest::collection::btree_map(
         0_u64..1_000_000,
@@ -145,11 +162,14 @@ fn link() -> impl Strategy<Value = Link> {
         }),
     );
     let buffer = proptest::option::of(amount());
-    (service(), buffer, queue(), marking, (policer, near_source), impairments(), changes).prop_map(
-        |(service, buffer, queue, marking, (policer, near_source), impairments, changes)| Link {
+    let marks = (marking, mark_at, proptest::option::of(phantom()));
+    (service(), buffer, queue(), marks, (policer, near_source), impairments(), changes).prop_map(
+        |(service, buffer, queue, (marking, mark_at, phantom), (policer, near_source), impairments, changes)| Link {
+            phantom: phantom.filter(|_| matches!(service, Service::Rate(_))),
             service,
             buffer,
             marking: marking.filter(|_| queue.marks_by_backlog()),
+            mark_at: if queue == Queue::DropTail { mark_at } else { MarkAt::Enqueue },
             queue,
             policer,
             near_source,
