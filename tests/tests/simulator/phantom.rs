@@ -35,9 +35,9 @@ fn it_fills_by_what_exceeds_its_drain_while_the_queue_stays_empty() {
         // 40 Mb/s for half a second are 2.5 MB; what its initial window and its last packets make of it is a few packets.
         let held = port.max_phantom.unwrap();
         assert!(held.abs_diff(2_500_000) < 20_000, "{feed:?}: {held}");
-        // It is above 100 kB after 20 ms, and every packet from then on is marked.
+        // It is above 100 kB after 20 ms, or 17 with the first burst, and every packet from then on is marked.
         let share = port.marks as f64 / port.packets as f64;
-        assert!((share - 0.96).abs() < 0.005, "{feed:?}: {share}");
+        assert!((0.958..0.968).contains(&share), "{feed:?}: {share}");
     }
 }
 
