@@ -5,16 +5,14 @@
 
 use core::num::NonZeroU64;
 
-use cc_algos::{Ecn, PathId};
+use cc_algos::PathId;
 use transport::wire::{
     AckFloor, AckFrame, Frame, Frames, Header, IP_UDP_OVERHEAD, IntStack, PacketNumberRange, Reader, StreamHeader,
     WireError, Writer, packet_overhead,
 };
 
 use crate::error::SimError;
-use crate::ids::HostId;
 use crate::packet::{Arena, Body, Packet};
-use crate::time::SimTime;
 
 const PATH: PathId = PathId(0);
 const STREAM: u64 = 0;
@@ -97,22 +95,6 @@ pub(crate) fn wire_size(size: u64, mtu: u64) -> u64 {
         offset += packets * payload;
     }
     total
-}
-
-/// A packet that stands for others of its size when a path is measured.
-pub(crate) fn probe(destination: HostId, bytes: u32) -> Packet {
-    Packet {
-        flow: 0,
-        destination: destination.0,
-        entropy: 0,
-        bytes,
-        packet_number: 0,
-        sent_at: SimTime::ZERO,
-        body: Body::Ping,
-        ecn: Ecn::NotEct,
-        hops: 0,
-        int: None,
-    }
 }
 
 /// Size of the acknowledgement that answers the first packet of a flow.

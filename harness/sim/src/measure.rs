@@ -4,7 +4,6 @@ use cc_algos::{PathId, Span};
 use hdrhistogram::Histogram;
 
 use crate::endpoint::{ReceivingEnd, SendingEnd};
-use crate::framing;
 use crate::ids::FlowId;
 use crate::outcome::{DelayOutcome, FlowSample, PortOutcome, PortSample, Sample};
 use crate::packet::{Arena, Packet};
@@ -59,7 +58,7 @@ impl Measures {
         let mut delays: Vec<DelayOutcome> = Vec::new();
         let mut base = Vec::new();
         for flow in &experiment.flows {
-            let path = wiring.path(flow.source, &framing::probe(flow.destination, mtu));
+            let path = wiring.path(flow.source, flow.destination);
             let crossing = |bytes| path.iter().map(|port| wiring.ports[*port].crossing(bytes)).sum::<u64>();
             let picos = crossing(0);
             let key = (flow.contestant, flow.group);

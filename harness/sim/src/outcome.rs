@@ -10,7 +10,8 @@ use crate::ids::FlowId;
 pub struct Outcome {
     /// One entry per flow of the experiment, in its order.
     pub flows: Vec<FlowOutcome>,
-    /// The ports worth watching: the dumbbell's bottleneck and reverse, every switch port of a star, one total per tier of a fat-tree.
+    /// The ports worth watching: the dumbbell's bottleneck and reverse, every switch port of a star, one total per tier of
+    /// trees, and per direction between datacentres.
     pub ports: Vec<PortOutcome>,
     /// One-way delays per (contestant, group), only for pairs that delivered something.
     pub delays: Vec<DelayOutcome>,

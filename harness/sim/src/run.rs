@@ -431,11 +431,9 @@ fn record(outcome: &mut FlowOutcome, ends: &(SendingEnd, ReceivingEnd), mtu: u64
 /// Base RTT and bottleneck of a flow's path, before anything was sent.
 fn measure_path(wiring: &Wiring<'_>, flow: &FlowSpec, experiment: &Experiment) -> FlowOutcome {
     let mtu = experiment.endpoints.sender.mtu as u32;
-    let there = framing::probe(flow.destination, mtu);
-    let back = framing::probe(flow.source, framing::smallest_ack());
-    let forward = wiring.path(flow.source, &there);
+    let forward = wiring.path(flow.source, flow.destination);
     let base = |path: &[usize], bytes| path.iter().map(|port| wiring.ports[*port].crossing(bytes)).sum::<u64>();
-    let backward = wiring.path(flow.destination, &back);
+    let backward = wiring.path(flow.destination, flow.source);
     let picos = base(&forward, mtu) + base(&backward, framing::smallest_ack());
     let bottleneck = forward.iter().map(|port| wiring.ports[*port].mean_rate(experiment.duration)).min();
     let span = |picos| SimTime::from_picos(picos).since(SimTime::ZERO);

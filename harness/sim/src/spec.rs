@@ -1,5 +1,7 @@
 //! What is simulated: plain data, validated before a run.
 
+mod topology;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -12,6 +14,8 @@ use crate::error::SimError;
 use crate::ids::{FlowId, HostId};
 use crate::link::{ImpairmentSpec, ServiceSpec};
 use crate::queue::{Capacity, CongestionPointSpec, DisciplineSpec, MarkAt, MarkingSpec, PhantomSpec, PolicerSpec};
+
+pub use topology::{Datacentres, Dumbbell, FatTree, Side, Star, Topology, Tree, TreeLinks, TreeShape};
 
 /// One simulation run.
 #[derive(Clone, Debug)]
@@ -193,76 +197,6 @@ pub enum Load {
     },
 }
 
-/// Hosts, switches and links.
-#[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one per run")]
-pub enum Topology {
-    /// Pairs of hosts on both sides of one bottleneck. Host `i` sends from the left, host `pairs + i` is its peer.
-    Dumbbell(Dumbbell),
-    /// Hosts around one switch.
-    Star(Star),
-    /// A three-tier fat-tree of k-port switches with k³/4 hosts (Al-Fares et al., SIGCOMM'08).
-    FatTree(FatTree),
-}
-
-/// Pairs of hosts on both sides of one bottleneck.
-#[derive(Clone, Debug)]
-pub struct Dumbbell {
-    /// Number of pairs.
-    pub pairs: u32,
-    /// Links between hosts and their switch, both directions and both sides.
-    pub access: LinkSpec,
-    /// Extra one-way propagation of each pair's access link on one side, both directions, by `pair % len`; may be empty.
-    pub extra_delay: Vec<Span>,
-    /// Links to the hosts on the right, by `pair % len`, in place of `access`; may be empty.
-    pub delivery: Vec<LinkSpec>,
-    /// Which side that is.
-    pub extra_side: Side,
-    /// From left to right.
-    pub bottleneck: LinkSpec,
-    /// From right to left.
-    pub reverse: LinkSpec,
-}
-
-/// A side of a dumbbell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Side {
-    /// That of the senders, if data flow from left to right.
-    #[default]
-    Left,
-    /// That of their peers.
-    Right,
-}
-
-/// Hosts around one switch.
-#[derive(Clone, Debug)]
-pub struct Star {
-    /// Number of hosts.
-    pub hosts: u32,
-    /// From a host to the switch.
-    pub up: LinkSpec,
-    /// From the switch to a host.
-    pub down: LinkSpec,
-}
-
-/// A three-tier fat-tree.
-#[derive(Clone, Debug)]
-pub struct FatTree {
-    /// Ports of a switch: even, 4 to 64.
-    pub k: u32,
-    /// Every link between switches, and from switch to host.
-    pub link: LinkSpec,
-    /// From a host to its switch.
-    pub host_up: LinkSpec,
-}
-
-impl FatTree {
-    /// Number of hosts, k³/4.
-    pub const fn hosts(&self) -> u32 {
-        self.k * self.k * self.k / 4
-    }
-}
-
 /// One direction of a link with the queue in front of it.
 #[derive(Clone, Debug)]
 pub struct LinkSpec {
@@ -379,36 +313,8 @@ impl Experiment {
     }
 }
 
-impl Topology {
-    /// Checks the topology and says how many hosts it has.
-    fn validate(&self) -> Result<u32, SimError> {
-        let (hosts, links) = match self {
-            Self::Dumbbell(dumbbell) => {
-                let pairs = dumbbell.pairs;
-                check((1..=1 << 20).contains(&pairs), "dumbbell", || format!("{pairs} pairs: expected 1 to 1048576"))?;
-                let links = [&dumbbell.access, &dumbbell.bottleneck, &dumbbell.reverse];
-                (2 * pairs, links.into_iter().chain(&dumbbell.delivery).collect())
-            }
-            Self::Star(star) => {
-                let hosts = star.hosts;
-                check((2..=1 << 20).contains(&hosts), "star", || format!("{hosts} hosts: expected 2 to 1048576"))?;
-                (hosts, vec![&star.up, &star.down])
-            }
-            Self::FatTree(tree) => {
-                let k = tree.k;
-                check((4..=64).contains(&k) && k % 2 == 0, "fat-tree", || {
-                    format!("k = {k}: expected an even number from 4 to 64")
-                })?;
-                (tree.hosts(), vec![&tree.link, &tree.host_up])
-            }
-        };
-        links.into_iter().try_for_each(LinkSpec::validate)?;
-        Ok(hosts)
-    }
-}
-
 impl LinkSpec {
-    fn validate(&self) -> Result<(), SimError> {
+    pub(crate) fn validate(&self) -> Result<(), SimError> {
         let invalid = |part: &str, problem: String| SimError::Invalid { what: format!("link {part}"), problem };
         self.discipline.validate().map_err(|error| invalid("queue", error.to_string()))?;
         self.marking.validate().map_err(|error| invalid("marking", error.to_string()))?;
@@ -426,6 +332,6 @@ impl LinkSpec {
     }
 }
 
-fn check(holds: bool, what: &str, problem: impl FnOnce() -> String) -> Result<(), SimError> {
+pub(crate) fn check(holds: bool, what: &str, problem: impl FnOnce() -> String) -> Result<(), SimError> {
     if holds { Ok(()) } else { Err(SimError::Invalid { what: what.to_owned(), problem: problem() }) }
 }

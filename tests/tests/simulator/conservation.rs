@@ -12,7 +12,10 @@ use sim::outcome::{FlowOutcome, PortOutcome};
 use sim::queue::{
     Capacity, CodelSpec, DisciplineSpec, DualPi2Spec, FqCodelSpec, MarkAt, MarkingSpec, PieSpec, TrimmingSpec, Victim,
 };
-use sim::spec::{Balance, Dumbbell, FatTree, FlowSpec, LinkSpec, Load, Side, Star, Start, Topology};
+use sim::spec::{
+    Balance, Datacentres, Dumbbell, FatTree, FlowSpec, LinkSpec, Load, Side, Star, Start, Topology, Tree, TreeLinks,
+    TreeShape,
+};
 use sim::{Experiment, Outcome};
 use transport::flow::{LossPolicy, Pacing, Rto, SenderConfig};
 
@@ -122,7 +125,23 @@ fn topologies() -> impl Strategy<Value = (u32, Topology)> {
         let host_up = LinkSpec::fixed(Rate::from_mbps(100), Span::from_micros(50));
         (16, Topology::FatTree(FatTree { k: 4, link, host_up }))
     });
-    prop_oneof![3 => dumbbell, 2 => star, 1 => tree]
+    let datacentres = (links(), links()).prop_map(|(link, between)| {
+        let host_up = LinkSpec::fixed(Rate::from_mbps(100), Span::from_micros(50));
+        let shape =
+            TreeShape { pods: 1, edges: 2, hosts: 2, aggregations: 2, cores: 2, edge_bundle: 1, core_bundle: 2 };
+        let datacentres = Datacentres {
+            count: 2,
+            tree: Tree { shape, links: TreeLinks::alike(link.clone(), host_up) },
+            borders: 1,
+            core_border_links: 1,
+            core_up: link.clone(),
+            border_down: link,
+            between: vec![between],
+            between_links: 2,
+        };
+        (8, Topology::Datacentres(datacentres))
+    });
+    prop_oneof![3 => dumbbell, 2 => star, 1 => tree, 1 => datacentres]
 }
 
 fn loads() -> impl Strategy<Value = Load> {

@@ -11,9 +11,11 @@ use sim::link::impair::{AckThinning, GilbertElliott, JitterLaw, JitterSpec, Loss
 use sim::link::{Change, End, Opportunities, Opportunity, Segment, Segments, ServiceSpec};
 use sim::queue::{
     Capacity, CodelSpec, CongestionPointSpec, DisciplineSpec, DualPi2Spec, Excess, FqCodelSpec, MarkAt, MarkingSpec,
-    PieSpec, PolicerSpec, Red, RedAverage, TrimmingSpec, Victim,
+    PhantomFeed, PhantomRole, PhantomSpec, PieSpec, PolicerSpec, Red, RedAverage, TrimmingSpec, Victim,
 };
-use sim::spec::{Balance, FatTree, FlowSpec, LinkSpec, Load, Side, Star, Start, Topology};
+use sim::spec::{
+    Balance, Datacentres, FatTree, FlowSpec, LinkSpec, Load, Side, Star, Start, Topology, Tree, TreeLinks, TreeShape,
+};
 use sim::{Experiment, FlowId};
 use transport::flow::{EchoConfig, EcnMode, LossPolicy, Rto, SenderConfig, Skip};
 
@@ -23,6 +25,7 @@ pub(crate) fn families() -> Vec<(&'static str, Experiment)> {
         ("three algorithms share a drop-tail queue", coexistence()),
         ("incast around a switch that marks", incast()),
         ("permutation over a fat-tree, sprayed", fat_tree()),
+        ("two datacentres with phantom queues, sprayed", two_datacentres()),
         ("request and response", request_response()),
         ("random and bursty loss", bursty_loss()),
         ("reordering under rack", reordering()),
@@ -74,6 +77,37 @@ fn fat_tree() -> Experiment {
     let tree = FatTree { k: 4, host_up: LinkSpec::fixed(Rate::from_gbps(100), Span::from_micros(1)), link };
     let flows = (0..16).map(|host| flow(host, (host + 7) % 16, Load::Bytes(400_000))).collect();
     let mut experiment = experiment("newreno", Topology::FatTree(tree), flows, Span::from_millis(20));
+    experiment.endpoints.sender = SenderConfig::datacentre();
+    experiment.balance = Balance::Spray;
+    experiment
+}
+
+/// Trees of four hosts with parallel links; every port but the hosts' own has a phantom queue.
+fn two_datacentres() -> Experiment {
+    let mut link = drop_tail(Rate::from_gbps(100), Span::from_micros(1), Capacity::Bytes(200_000));
+    let marking = MarkingSpec::Threshold { bytes: 100_000 };
+    link.phantom = Some(PhantomSpec {
+        drain: Rate::from_gbps(95),
+        size: 1_000_000,
+        marking,
+        feed: PhantomFeed::Arrivals,
+        role: PhantomRole::Alone,
+    });
+    let between = [100, 130].map(|micros| LinkSpec { propagation: Span::from_micros(micros), ..link.clone() });
+    let shape = TreeShape { pods: 2, edges: 2, hosts: 1, aggregations: 2, cores: 1, edge_bundle: 2, core_bundle: 1 };
+    let links = TreeLinks::alike(link.clone(), LinkSpec::fixed(Rate::from_gbps(100), Span::from_micros(1)));
+    let topology = Topology::Datacentres(Datacentres {
+        count: 2,
+        tree: Tree { shape, links },
+        borders: 2,
+        core_border_links: 1,
+        core_up: link.clone(),
+        border_down: link,
+        between: between.to_vec(),
+        between_links: 2,
+    });
+    let flows = (0..8).map(|host| flow(host, (host + 3) % 8, Load::Bytes(400_000))).collect();
+    let mut experiment = experiment("dctcp", topology, flows, Span::from_millis(50));
     experiment.endpoints.sender = SenderConfig::datacentre();
     experiment.balance = Balance::Spray;
     experiment

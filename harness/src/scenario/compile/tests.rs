@@ -51,6 +51,7 @@ fn amounts_follow_from_rate_round_trip_and_mtu() {
         spec::Topology::Dumbbell(dumbbell) => dumbbell.bottleneck,
         spec::Topology::Star(star) => star.down,
         spec::Topology::FatTree(tree) => tree.link,
+        spec::Topology::Datacentres(datacentres) => datacentres.tree.links.edge_down,
     };
     // 100 Mb/s x 40 ms = 500 kB.
     let capacity = |bytes| DisciplineSpec::DropTail { capacity: Capacity::Bytes(bytes) };
