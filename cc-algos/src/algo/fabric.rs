@@ -261,9 +261,10 @@ impl FabricWindow {
         self.recovery.on_collapse(feedback, flight);
     }
 
-    /// A reduction by the law itself: losses of packets sent before belong to it, and so does their delay.
+    /// A reduction by the law itself, by a byte at least: losses of packets sent before belong to it, and so does their delay,
+    /// which nothing would have answered if it were less.
     pub fn reduce(&mut self, bytes: f64, feedback: &Feedback<'_>, flight: &Flight<'_>) {
-        self.reduce_to(bytes);
+        self.reduce_to(bytes.min(self.rounded as f64 - 1.0));
         self.recovery.begin(feedback, flight);
     }
 

@@ -80,6 +80,12 @@ impl FractionalWindow {
         doubling + more.min(rest)
     }
 
+    /// The window keeps the share `kept`, and loses a byte at least: whatever is sent before a reduction belongs to it, which
+    /// must be one.
+    pub const fn cut(&mut self, kept: f64) {
+        self.set((self.bytes * kept).min(self.bytes() as f64 - 1.0));
+    }
+
     /// The window is cut down to `most` bytes if it is larger, but not below the minimum.
     pub const fn cap(&mut self, most: f64) {
         if self.bytes > most {
@@ -120,6 +126,17 @@ mod tests {
         let mut window = FractionalWindow::new(&setup(), 10, 1);
         (0..1_000).for_each(|_| window.add(0.01));
         assert_eq!(window.bytes(), 10 * MTU + 10);
+    }
+
+    #[test]
+    fn a_cut_takes_a_byte_at_least_and_stops_at_the_minimum() {
+        let mut window = FractionalWindow::new(&setup(), 10, 2);
+        window.cut(0.999_999_9);
+        assert_eq!(window.bytes(), 10 * MTU - 1);
+        window.cut(0.5);
+        assert_eq!(window.bytes(), 5 * MTU, "half of a byte less than ten packets, to the nearest");
+        (0..3).for_each(|_| window.cut(0.5));
+        assert_eq!(window.bytes(), 2 * MTU);
     }
 
     #[test]

@@ -280,7 +280,7 @@ impl Controller for Gemini {
     fn on_feedback(&mut self, feedback: &Feedback<'_>, flight: &Flight<'_>) {
         self.observe(feedback, flight);
         if let Some(kept) = self.kept(feedback, flight) {
-            self.window.set(self.window.exact() * kept);
+            self.window.cut(kept);
             self.waiting = 0;
             self.ssthresh = Some(self.window.exact());
         }

@@ -36,6 +36,7 @@
 //! | | draft | here |
 //! |---|---|---|
 //! | slow start after a slowdown | the slow start of section 4.1, hence with GAIN (ns-3; the uTP library doubles) | with GAIN |
+//! | a slowdown that falls due while application or receiver hold the sender back | not considered | waits until the window is in use |
 //! | depth of a slowdown | 2 packets (ns-3; the uTP library: a quarter) | 2 packets |
 //! | base delay | minima of the last ten minutes, one by one | a sliding minimum over as long |
 //! | decrease per round trip | once | spread over its acknowledgements |
@@ -194,8 +195,9 @@ impl LedbatPlusPlus {
         self.phase = Phase::Avoidance { until };
     }
 
-    /// Ends and begins phases; called after the window has moved.
-    fn advance(&mut self, now: Timestamp, rounds: Span) {
+    /// Ends and begins phases; called after the window has moved. A slowdown waits until the window is `in_use`: without it
+    /// there is no queue of this flow's to clear, and no way back.
+    fn advance(&mut self, now: Timestamp, rounds: Span, in_use: bool) {
         match self.phase {
             Phase::SlowStart => {
                 if self.window.in_slow_start() && self.delay() > LEAVE_AT {
@@ -205,7 +207,7 @@ impl LedbatPlusPlus {
                     self.avoid(now, rounds);
                 }
             }
-            Phase::Avoidance { until } if until <= now && self.params.slowdowns => {
+            Phase::Avoidance { until } if until <= now && self.params.slowdowns && in_use => {
                 let before = self.window.bytes();
                 self.window.set(self.window.min().min(before));
                 self.window.restore(0, Some(before));
@@ -246,7 +248,7 @@ impl LedbatPlusPlus {
         for packet in feedback.acked {
             self.adjust(if self.recovery.lets_grow(packet) { u64::from(packet.bytes) } else { 0 }, delay);
             if may_grow {
-                self.advance(feedback.now, rounds);
+                self.advance(feedback.now, rounds, true);
             }
         }
         if !may_grow {
@@ -299,7 +301,7 @@ impl Controller for LedbatPlusPlus {
         } else {
             self.on_acked(feedback, flight.limit.allows_growth(), rounds);
         }
-        self.advance(feedback.now, rounds);
+        self.advance(feedback.now, rounds, flight.limit.allows_growth());
     }
 
     fn on_signal(&mut self, _now: Timestamp, signal: &Signal, _flight: &Flight<'_>) {

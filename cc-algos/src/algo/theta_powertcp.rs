@@ -97,8 +97,13 @@ impl Controller for ThetaPowerTcp {
         let measured = self.measure(feedback.now, delay, base);
         let Some(newest) = feedback.acked.last() else { return };
         let ends = measured && self.rounds.on_acked(newest.packet_number, flight.next_packet_number);
-        if ends && step == Step::Usual {
+        if ends && step != Step::Started {
+            let reduced = self.power.window.bytes();
             self.power.answer(None, feedback, flight);
+            // What is lost leaves no more than the law would without the loss.
+            if step == Step::Reduced {
+                self.power.window.set(reduced.min(self.power.window.bytes()));
+            }
         }
     }
 

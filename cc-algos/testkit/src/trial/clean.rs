@@ -98,6 +98,23 @@ fn wanted(trial: &Trial<'_>, world: &World) -> u64 {
     largest.map_or(at_its_pace, |window| at_its_pace.min(round_to_u64(window * f64::from(STRETCH) / 2.0)))
 }
 
+/// How long a clean network is in use at least, however short its round trips: laws that gain rate by the clock come up to
+/// tens of gigabits only in so many milliseconds.
+const IN_USE: Span = Span::from_millis(20);
+
+/// Packets that must have arrived before a law is given up whose windows may be below one, and times the patience until then, at
+/// most: each tells it one thing, and it may send one in a hundred round trips.
+const ANSWERS: u64 = 64;
+const MOST_TIMES: u32 = 1_000;
+
+/// Stretches that a law has for its answer at least, and at most if it has got too few answers itself.
+fn stretches(trial: &Trial<'_>, round: Span, rounds: u32) -> (u32, u32) {
+    let in_use = u32::try_from(IN_USE.as_nanos() / round.as_nanos().max(1)).unwrap_or(u32::MAX);
+    let least = rounds.max(in_use) / STRETCH;
+    let is_fractional = trial.declaration().bounds.min_window < 1.0;
+    (least, if is_fractional { least.saturating_mul(MOST_TIMES) } else { least })
+}
+
 /// On a `clean` network what is [wanted] of it is used after at most so many `rounds` and all [patience]. Where round trips are
 /// short silences make up for it; the second ends what the first began, such as a probe of the smallest RTT.
 pub(super) fn comes_up_to_speed(
@@ -112,13 +129,17 @@ pub(super) fn comes_up_to_speed(
     }
     let (round, patience) = (world.round(), patience(trial));
     let wanted = wanted(trial, world);
-    let begin = world.now();
+    let (begin, (least, most)) = (world.now(), stretches(trial, round, rounds));
     let mut best = 0;
     let is_long = round.saturating_mul(u64::from(rounds)) >= patience;
     let silences: &[Span] = if is_long { &[Span::ZERO] } else { &[patience, Span::from_secs(1), Span::ZERO] };
     for silence in silences {
-        for _ in 0..rounds / STRETCH {
+        let begun = world.delivered();
+        for turn in 0..most {
             let before = world.delivered();
+            if turn >= least && before - begun >= ANSWERS * world.mtu() {
+                break;
+            }
             world.allow(u64::from(STRETCH * clean.packets * 4));
             let is_over = world.run_rtts(STRETCH);
             best = best.max(world.delivered() - before);

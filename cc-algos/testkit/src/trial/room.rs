@@ -1,6 +1,6 @@
 //! Where there is room the window grows, and what it has come to outlasts a phase in which little of it is in use.
 
-use cc_algos::declare::{Family, Law};
+use cc_algos::declare::{Family, Law, Reductions};
 use cc_algos::units::Span;
 
 use super::clean::{cleaned, comes_up_to_speed, takes_delayed_acks_for_a_queue};
@@ -61,6 +61,12 @@ pub(crate) fn outlasts_a_lull(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
     let Some(mut world) = cleaned(trial, &clean) else { return Ok(()) };
     // A timer tells of losses before the lull in the midst of it.
     if world.round() > LONGEST_ROUND || trial.script.network.retransmit_after.is_some() {
+        return Ok(());
+    }
+    // Who may answer delay takes a path that has become longer for a queue, and comes down in the lull as before it.
+    let declaration = trial.declaration();
+    let is_near = matches!(declaration.family, Family::Datacentre | Family::AcrossDatacentres);
+    if (is_near || declaration.bounds.reductions == Reductions::Unbounded) && world.has_grown_longer() {
         return Ok(());
     }
     world.allow(u64::from(LULL_PACKETS));

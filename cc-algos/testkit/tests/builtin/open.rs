@@ -8,24 +8,4 @@
 use testkit::Property;
 
 /// The algorithm, the property that it breaks, and what is known of it.
-pub(crate) const OPEN: &[(&str, Property, &str)] = &[
-    (
-        "bbr3",
-        Property::Limited,
-        "a few packets less in the first feedback on larger packets that the receiver held back",
-    ),
-    ("dcqcn", Property::Recovers, "some Gb/s a minute after a timeout at 60 Gb/s: steps of 40 Mb/s take that long"),
-    ("dcqcn", Property::Room, "some Gb/s a minute after a timeout at 60 Gb/s: steps of 40 Mb/s take that long"),
-    ("gemini", Property::Answers, "a window of ten bytes with packets of one stays as it is"),
-    ("hpcc", Property::Room, "the window stays at a byte after losses at rates of few packets a second"),
-    ("ledbat++", Property::Lull, "a slowdown in the lull is not grown out of"),
-    ("poseidon", Property::Lull, "the window follows the delay down in the lull"),
-    (
-        "theta-powertcp",
-        Property::Monotone,
-        "some hundred bits per second more with losses than without, at a rate of one kilobit",
-    ),
-    ("theta-powertcp", Property::Lull, "the window follows a longer delay down in the lull"),
-    ("theta-powertcp", Property::Room, "the window stays at some bytes after losses at rates of few packets a second"),
-    ("swift", Property::Answers, "a timeout at a window of eleven packets of 44 bytes leaves it as it is"),
-];
+pub(crate) const OPEN: &[(&str, Property, &str)] = &[];
