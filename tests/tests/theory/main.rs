@@ -3,6 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 mod cubic;
+mod dcqcn;
 mod dctcp;
+mod fabric;
+mod hpcc;
 mod newreno;
 mod port;
+mod powertcp;
+mod timely;
