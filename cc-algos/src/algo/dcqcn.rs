@@ -14,7 +14,8 @@
 //!
 //! Read: the reaction points of `alibaba-edu/High-Precision-Congestion-Control` (`rdma-hw.cc`: Mellanox' variant) and of
 //! `ultraethernet/uet-htsim` (`dcqcn.cpp`: the paper's); defaults of ConnectX from `mlxconfig`. The paper's own text could
-//! not be had: constants marked *paper* are as both or other sources quote it.
+//! not be had: constants marked *paper* are as both or other sources quote it, among them the authors' later paper with the
+//! fluid model that the closed-loop tests hold this to (Zhu et al., *ECN or Delay*, CoNEXT'16).
 //!
 //! | parameter | unit | default | origin |
 //! |---|---|---|---|

@@ -17,13 +17,13 @@
 //! in units of T are partly ours; the table says which.
 //!
 //! Law and constants were checked against TIMELY in the HPCC authors' simulator (`rdma-hw.cc`, `UpdateRateTimely`, and
-//! `run.py`); the form of algorithm 1 below `t_low`, and alpha, are second-hand: that simulator's and `rocev2-timely.cc` of
-//! `blueroaring/PrioPlus`, which name the paper. The paper's own text was not at hand.
+//! `run.py`) and against algorithm 1 and its constants as Zhu et al., *ECN or Delay*, CoNEXT'16, section 4 print them; hyperactive
+//! increase is the former's alone. The paper's own text was not at hand.
 //!
 //! | parameter | unit | default | origin |
 //! |---|---|---|---|
-//! | `alpha` | weight of the newest difference | 0.875 | simulator |
-//! | `beta` | factor of decrease | 0.8 | paper by way of the simulator |
+//! | `alpha` | weight of the newest difference | 0.875 | simulator; *ECN or Delay* |
+//! | `beta` | factor of decrease | 0.8 | simulator; *ECN or Delay* |
 //! | `delta` | share of the line rate | 0.001 | `run.py`: 10 Mb/s for each 10 Gb/s |
 //! | `t_low`, `t_high` | T | 2.5, 25 | simulator: 50 us and 500 us at a minimum RTT of 20 us |
 //! | `hai` | round trips | 5 | paper by way of the simulator; growth is then fivefold |

@@ -1,8 +1,8 @@
 //! HPCC's equilibrium: where W = W eta / U + W_AI (Li et al., SIGCOMM'19, algorithm 1) stands still.
 //!
 //! N flows of window W have U BDP = N W in flight, so that U = eta + N W_AI / BDP; with W_AI = BDP (1 - eta) / n,
-//! U = eta + (1 - eta) N / n. That is the paper's rule for W_AI, read from the draft of HPCC++ (`draft-an-ccwg-hpcc`) and from
-//! the authors' simulator: up to n flows leave the link some room and hardly a queue.
+//! U = eta + (1 - eta) N / n. This is the paper's rule for W_AI (by memory): up to n flows leave the link some room, and hardly
+//! a queue.
 
 use cc_algos::{Rate, Span};
 use cwndtunnel_tests::{assert_close, bulk, contestant, drop_tail, run};
