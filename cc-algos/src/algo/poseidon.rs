@@ -168,12 +168,12 @@ impl Poseidon {
         let bytes = self.window.bytes();
         let tolerated = self.tolerated(bytes / rtt.as_nanos() as f64);
         self.newest = (delay, tolerated);
-        let ratio = self.ratio(delay, tolerated);
+        // Most of what is above the target was sent before the last cut: an exponential that nothing asks for.
         if delay <= tolerated {
             let acked = (feedback.newly_acked.bytes as f64).min(bytes);
-            self.window.propose(bytes + (ratio - 1.0) * acked, flight);
+            self.window.propose(bytes + (self.ratio(delay, tolerated) - 1.0) * acked, flight);
         } else if !self.window.covers(newest) {
-            self.window.reduce(bytes * ratio, feedback, flight);
+            self.window.reduce(bytes * self.ratio(delay, tolerated), feedback, flight);
         }
     }
 }
