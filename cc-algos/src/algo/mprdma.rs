@@ -100,15 +100,15 @@ impl MpRdma {
     }
 
     fn grow(&mut self, unmarked: f64) {
+        let mut rest = unmarked;
         if self.starting {
-            self.window.add(unmarked);
-            let end = self.pipe.bdp().filter(|_| self.pipe.is_upper_bound());
-            if end.is_some_and(|bdp| self.window.exact() >= bdp) {
-                self.starting = false;
-            }
-        } else {
-            self.window.add(self.window.growth(unmarked, self.params.increase * self.window.mtu()));
+            let end = self.pipe.bdp().filter(|_| self.pipe.is_upper_bound()).unwrap_or(f64::INFINITY);
+            let doubling = (end - self.window.exact()).clamp(0.0, unmarked);
+            self.window.add(doubling);
+            self.starting = self.window.exact() < end;
+            rest -= doubling;
         }
+        self.window.add(self.window.growth(rest, self.params.increase * self.window.mtu()));
     }
 }
 

@@ -289,8 +289,10 @@ impl Nscc {
             if judged > 0.0 {
                 self.on_unmarked(judged, delay, scale);
             }
-            // What is ignored counts for nothing, or the smallest increase of each round trip would undo the adaptation.
-            let marked = if self.spray.is_ignoring() { 0 } else { acked - unmarked };
+            // What is ignored counts for nothing, or the smallest increase of each round trip would undo the adaptation; nor
+            // does what is marked without a sample, for unmarked bytes would wait for one.
+            let counts = !self.spray.is_ignoring() && feedback.rtt.is_some();
+            let marked = if counts { acked - unmarked } else { 0 };
             if judged > 0.0 || marked > 0 {
                 self.count(judged + marked as f64, feedback.now, scale);
             }

@@ -164,10 +164,10 @@ impl World {
         self.shortest_round = self.shortest_round.min(self.round());
     }
 
-    /// Whether the round trip was shorter before, by more than a quarter: a law that measures queues by the shortest one sees
-    /// one where there is none. A migration of an idle flow makes the path new.
-    pub fn has_grown_longer(&self) -> bool {
-        self.round() > self.shortest_round + self.shortest_round.mul_div(1, 4)
+    /// Whether the round trip was shorter before, by more than one in `part`: a law that measures queues by the shortest one
+    /// sees one where there is none. A migration of an idle flow makes the path new.
+    pub fn has_grown_longer(&self, part: u64) -> bool {
+        self.round() > self.shortest_round + self.shortest_round.mul_div(1, part)
     }
 
     /// Largest packet, bytes.

@@ -46,7 +46,7 @@ pub(crate) fn recovers(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
     }
     let kind = Clean { packets: KIND_PACKETS, buffer: 2 * KIND_PACKETS, mark_above: None };
     let Some(mut world) = cleaned(trial, &kind) else { return Ok(()) };
-    if may_answer_delay(trial) && world.has_grown_longer() {
+    if may_answer_delay(trial) && world.has_grown_longer(4) {
         // A law that takes the longer path for a queue may do so until it forgets the shorter one.
         return Ok(());
     }

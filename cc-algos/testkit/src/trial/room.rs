@@ -28,12 +28,16 @@ const LAST_ROUNDS: u32 = 8;
 /// Round trips that are longer let the smallest RTT expire every few of them, and models measure it with the least in flight.
 const LONGEST_ROUND: Span = Span::from_secs(1);
 
+/// Part by which a path has become longer that delay-based laws take for a queue: their few packets, on a path of hundreds.
+const LONGER_PART: u64 = 100;
+
 /// Part of the window in use before that must be left.
 const SHARE: u64 = 4;
 
 /// On a clean network that holds hundreds of packets, a sixth of what that carries is used sooner or later: with windows of
 /// dozens of packets, whatever their size and however many one acknowledgement covers. Laws that take steps may take a path
-/// that has become longer for a queue; models measure it again, as they do a path after a migration. Controls are exempt.
+/// that has become longer for a queue; models measure it again, as they do a path after a migration. Where round trips take
+/// longer than a second, laws that go by the clock slow down or measure in each. Controls are exempt.
 pub(crate) fn takes_its_room(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
     let declaration = trial.subject.declaration();
     if declaration.family == Family::Control {
@@ -42,8 +46,9 @@ pub(crate) fn takes_its_room(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
     let law = declaration.bounds.law;
     let clean = Clean { packets: ROOM_PACKETS, buffer: ROOM_PACKETS, mark_above: None };
     let Some(mut world) = cleaned(trial, &clean) else { return Ok(()) };
-    let measures_each_round = law == Law::Model && world.round() > LONGEST_ROUND;
-    let takes_path_for_queue = law == Law::Steps && world.has_grown_longer();
+    let goes_by_clock = law == Law::Model || declaration.bounds.reductions == Reductions::Unbounded;
+    let measures_each_round = goes_by_clock && world.round() > LONGEST_ROUND;
+    let takes_path_for_queue = law == Law::Steps && world.has_grown_longer(LONGER_PART);
     if measures_each_round || takes_path_for_queue || takes_delayed_acks_for_a_queue(trial) {
         return Ok(());
     }
@@ -66,7 +71,7 @@ pub(crate) fn outlasts_a_lull(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
     // Who may answer delay takes a path that has become longer for a queue, and comes down in the lull as before it.
     let declaration = trial.declaration();
     let is_near = matches!(declaration.family, Family::Datacentre | Family::AcrossDatacentres);
-    if (is_near || declaration.bounds.reductions == Reductions::Unbounded) && world.has_grown_longer() {
+    if (is_near || declaration.bounds.reductions == Reductions::Unbounded) && world.has_grown_longer(4) {
         return Ok(());
     }
     world.allow(u64::from(LULL_PACKETS));
