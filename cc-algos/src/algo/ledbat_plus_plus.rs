@@ -317,13 +317,14 @@ impl Controller for LedbatPlusPlus {
     }
 
     fn in_slow_start(&self) -> bool {
-        matches!(self.phase, Phase::SlowStart | Phase::Ramp { .. })
+        // Larger packets may lift the window over the threshold between two acknowledgements.
+        matches!(self.phase, Phase::SlowStart | Phase::Ramp { .. }) && self.window.in_slow_start()
     }
 
     fn state(&self) -> ControllerState {
         let phase = match self.phase {
-            Phase::SlowStart => "slow_start",
-            Phase::Avoidance { .. } => "congestion_avoidance",
+            Phase::SlowStart if self.window.in_slow_start() => "slow_start",
+            Phase::SlowStart | Phase::Avoidance { .. } => "congestion_avoidance",
             Phase::Frozen { .. } => "slowdown",
             Phase::Ramp { .. } => "ramp",
         };

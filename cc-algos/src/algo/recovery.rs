@@ -64,7 +64,8 @@ pub struct Recovery {
 #[derive(Clone, Copy, Debug)]
 struct Suspects {
     packets: u64,
-    oldest_sent_at: Timestamp,
+    /// Smallest number among them: what was sent in the same instant may have been lost before.
+    oldest: u64,
 }
 
 impl Recovery {
@@ -97,7 +98,7 @@ impl Recovery {
             self.began = Some(Point::now(feedback, flight));
             self.no_growth_until = self.began;
             self.running = true;
-            self.suspects = Some(Suspects { packets: 0, oldest_sent_at: feedback.now });
+            self.suspects = Some(Suspects { packets: 0, oldest: u64::MAX });
         }
         let confirmed = !feedback.newly_marked.is_zero() || !feedback.recovered.is_zero();
         if confirmed {
@@ -106,10 +107,9 @@ impl Recovery {
         let Some(suspects) = self.suspects.as_mut() else { return congestion.map(Verdict::Reduce) };
         for packet in feedback.lost {
             suspects.packets += 1;
-            suspects.oldest_sent_at = suspects.oldest_sent_at.min(packet.sent_at);
+            suspects.oldest = suspects.oldest.min(packet.packet_number);
         }
-        let cleared =
-            feedback.spurious.iter().filter(|packet| packet.sent_at >= suspects.oldest_sent_at).count() as u64;
+        let cleared = feedback.spurious.iter().filter(|packet| packet.packet_number >= suspects.oldest).count() as u64;
         suspects.packets = suspects.packets.saturating_sub(cleared);
         if let Some(congestion) = congestion {
             return Some(Verdict::Reduce(congestion));

@@ -35,6 +35,10 @@ macro_rules! __properties {
                 "the loss of a packet that no reduction covers makes its window smaller, unless declared otherwise";
             collapses_when_nothing_arrives: Collapse,
                 "persistent congestion leaves a small window";
+            starts_afresh: Afresh,
+                "on another path its window is at most the one that it began with";
+            undoes_no_more: Undo,
+                "losses that prove spurious give back at most what the last reduction took for them";
             leaves_an_unused_window_alone: Limited,
                 "a window that is not in use neither grows, nor shrinks for that";
             wakes_gently: Idle,
@@ -136,6 +140,8 @@ impl Property {
             Self::OncePerWindow => watch(Box::new(invariant::OncePerWindow::new(&context))),
             Self::Answers => watch(Box::new(invariant::Answers::new(&context))),
             Self::Collapse => watch(Box::new(invariant::Collapse::new(&context))),
+            Self::Afresh => watch(Box::new(invariant::Afresh::new(&context, trial.subject))),
+            Self::Undo => watch(Box::new(invariant::Undo::new(&context))),
             Self::Limited => watch(Box::new(invariant::Limited::new(&context))),
             Self::Idle => vec![Box::new(invariant::Idle::new(&context)), Box::new(invariant::Silence::new(&context))],
             Self::Batching => watch(Box::new(invariant::Batching::new(&context))),

@@ -64,6 +64,13 @@ pub(super) fn without_limit(controller: &dyn Controller, feedback: &Feedback<'_>
     told(controller, &free, &open)
 }
 
+/// Outputs of a copy that is told the same batch without what arrived although it was declared lost.
+pub(super) fn without_spurious(controller: &dyn Controller, feedback: &Feedback<'_>, flight: &Flight<'_>) -> Outputs {
+    let mut plain = *feedback;
+    plain.spurious = &[];
+    told(controller, &plain, flight)
+}
+
 fn told(controller: &dyn Controller, feedback: &Feedback<'_>, flight: &Flight<'_>) -> Outputs {
     let mut copy = controller.clone_box();
     Call::Feedback(feedback, flight).apply(&mut *copy);

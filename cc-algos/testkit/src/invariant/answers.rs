@@ -8,8 +8,12 @@ use cc_algos::units::Timestamp;
 use super::{Context, FEW_PACKETS};
 use crate::observe::{Invariant, Step, Violation};
 
+/// A reduction takes away at least this part of the window: less is no answer. DCTCP with hardly any marks takes less, but not
+/// for losses (RFC 8257, section 3.5).
+const LEAST_SHARE: u64 = 50;
+
 /// A law that reduces once per window of data does so: the loss of a packet that was sent after the last reduction makes the
-/// window smaller, unless it is a few packets or as small as can be, or the last reduction is less than a round trip ago.
+/// window smaller by a fiftieth at least, unless it is a few packets or as small as can be, or the last reduction is less than a round trip ago.
 /// Whatever made the window smaller, or its path another, covers the packets sent before.
 #[derive(Clone, Debug)]
 pub struct Answers {
@@ -60,7 +64,9 @@ impl Invariant for Answers {
         let least = (self.min_packets * flight.mtu as f64) as u64;
         // A packet more, and what the same batch may have added.
         let smallest = least.max(FEW_PACKETS * flight.mtu) + flight.mtu + feedback.newly_acked.bytes;
-        Violation::unless(after < before || after <= smallest, "a smaller window after a loss", || {
+        let most = (before - before / LEAST_SHARE).saturating_add(feedback.newly_acked.bytes);
+        let is_smaller = after < before && after <= most;
+        Violation::unless(is_smaller || after <= smallest, "a smaller window after a loss", || {
             let newest = feedback.lost.last().map_or(0, |packet| packet.packet_number);
             format!("{before} B before and {after} B after the loss of packet {newest}, which no reduction covers")
         })

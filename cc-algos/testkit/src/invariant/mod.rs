@@ -1,6 +1,7 @@
 //! What must hold at each call, one small type each.
 
 mod absence;
+mod afresh;
 mod answers;
 mod batching;
 mod bounds;
@@ -14,11 +15,13 @@ mod pace;
 mod sanity;
 mod silence;
 mod timers;
+mod undo;
 
 use cc_algos::controller::Flight;
 use cc_algos::declare::{Declaration, Family, Law};
 use cc_algos::units::{Rate, Span};
 
+pub use afresh::Afresh;
 pub use answers::Answers;
 pub use batching::Batching;
 pub use bounds::Bounds;
@@ -32,6 +35,7 @@ pub use pace::Pace;
 pub use sanity::Sanity;
 pub use silence::Silence;
 pub use timers::Timers;
+pub use undo::Undo;
 
 use crate::observe::{Outputs, Step};
 use crate::script::Network;

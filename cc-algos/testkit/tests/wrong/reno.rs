@@ -55,6 +55,12 @@ pub(crate) enum Mistake {
     Boundless,
     /// The smallest delay ever seen is the target, for good.
     StaleBase,
+    /// Goes on with what another path has taught.
+    KeepsPath,
+    /// Takes back the last reduction for any loss that proves spurious, whichever reduction answered for it.
+    UndoesAnything,
+    /// Answers a loss with a hundredth of the window.
+    HardlyAnswers,
 }
 
 /// All mistakes, for the tests.
@@ -82,6 +88,9 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     Mistake::StaleState,
     Mistake::Boundless,
     Mistake::StaleBase,
+    Mistake::KeepsPath,
+    Mistake::UndoesAnything,
+    Mistake::HardlyAnswers,
 ];
 
 static CALLS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
@@ -104,6 +113,7 @@ pub(crate) struct WrongReno {
     timer: Option<Timestamp>,
     hoard: Vec<u64>,
     shown: u64,
+    former: u64,
 }
 
 impl WrongReno {
@@ -126,6 +136,7 @@ impl WrongReno {
             timer: None,
             hoard: Vec::new(),
             shown: window,
+            former: window,
         }
     }
 
@@ -138,7 +149,9 @@ impl WrongReno {
     }
 
     fn halve(&mut self, flight: &Flight<'_>) {
-        self.window = (self.window / 2).max(self.min()).min(self.window.max(self.min()));
+        self.former = self.window;
+        let kept = if self.is(Mistake::HardlyAnswers) { self.window - self.window / 100 } else { self.window / 2 };
+        self.window = kept.max(self.min()).min(self.window.max(self.min()));
         self.ssthresh = self.window;
         self.credit = 0;
         self.recovery_until = flight.next_packet_number;
@@ -247,6 +260,7 @@ impl Controller for WrongReno {
                 let calls = CALLS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                 self.window = self.window.max(self.min()) + calls % 7;
             }
+            Mistake::UndoesAnything if !feedback.spurious.is_empty() => self.window = self.window.max(self.former),
             Mistake::Boundless => self.window = u64::MAX,
             Mistake::StaleBase => self.follow_delay(feedback, flight),
             _ => {}
@@ -262,7 +276,9 @@ impl Controller for WrongReno {
                 self.mtu = *mtu;
                 self.window = self.window.max(self.min());
             }
-            Signal::PathChange { change: PathChange::Migrated | PathChange::Revived, .. } => {
+            Signal::PathChange { change: PathChange::Migrated | PathChange::Revived, .. }
+                if !self.is(Mistake::KeepsPath) =>
+            {
                 let mut fresh = self.setup.clone();
                 (fresh.mtu, fresh.handover) = (self.mtu, None);
                 let hoard = core::mem::take(&mut self.hoard);
