@@ -35,10 +35,6 @@ macro_rules! __properties {
                 "the loss of a packet that no reduction covers makes its window smaller, unless declared otherwise";
             collapses_when_nothing_arrives: Collapse,
                 "persistent congestion leaves a small window";
-            starts_afresh: Afresh,
-                "on another path its window is at most the one that it began with";
-            undoes_no_more: Undo,
-                "losses that prove spurious give back at most what the last reduction took for them";
             leaves_an_unused_window_alone: Limited,
                 "a window that is not in use neither grows, nor shrinks for that";
             wakes_gently: Idle,
@@ -63,6 +59,10 @@ macro_rules! __properties {
                 "what it holds does not grow with the packets that it saw";
             gains_nothing_from_losses: LossRates,
                 "in the long run, the mean window does not grow with the rate of losses";
+            starts_afresh: Afresh,
+                "on another path its window is at most the one that it began with";
+            undoes_no_more: Undo,
+                "losses that prove spurious give back at most what the last reduction took for them";
         }
     };
 }

@@ -161,6 +161,34 @@ fn the_first_slowdown_comes_two_round_trips_after_slow_start_and_lasts_two_with_
 }
 
 #[test]
+fn a_slowdown_waits_until_the_window_is_in_use() {
+    let mut flow = Driver::new(ledbat(LedbatPlusPlusParams::default()));
+    flow.rounds(4);
+    flow.rtt = Span::from_millis(170);
+    flow.rounds(1);
+    assert_eq!(flow.controller.state().phase, "congestion_avoidance");
+    flow.limit = Limit::Application;
+    flow.rounds(10);
+    assert_eq!(flow.controller.state().phase, "congestion_avoidance");
+    flow.limit = Limit::Window;
+    flow.rounds(1);
+    assert_eq!((flow.packets(), flow.controller.state().phase), (2, "slowdown"));
+}
+
+#[test]
+fn larger_packets_that_lift_the_window_over_its_threshold_end_slow_start() {
+    let mut flow = avoiding(40, steady());
+    flow.fill();
+    flow.now += flow.rtt;
+    let (lost, acked) = (flow.take(39), flow.take(1));
+    flow.feed(&Batch { lost, acked, persistent_congestion: Some(Span::from_secs(1)), ..Batch::default() });
+    assert!(flow.controller.in_slow_start(), "on the way back from persistent congestion");
+    flow.set_mtu(100 * MTU);
+    assert!(flow.controller.window.bytes() >= flow.controller.window.ssthresh().unwrap_or(u64::MAX));
+    assert!(!flow.controller.in_slow_start());
+}
+
+#[test]
 fn a_loss_or_a_mark_halves_once_a_round_trip() {
     for fate in [Fate::Lost, Fate::Marked] {
         let mut flow = avoiding(40, steady());

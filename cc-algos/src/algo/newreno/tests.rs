@@ -281,6 +281,24 @@ fn packets_of_an_earlier_episode_do_not_undo_a_later_one() {
 }
 
 #[test]
+fn a_packet_of_an_earlier_episode_sent_in_the_same_instant_undoes_no_later_one() {
+    let mut flow = avoiding(40, NewRenoParams { undo: true, ..NewRenoParams::default() });
+    flow.fill();
+    flow.now = at(100);
+    flow.send(1);
+    let first = [flow.in_flight.pop_front(), flow.in_flight.pop_back()].into_iter().flatten().collect::<Vec<_>>();
+    flow.feed(&Batch { lost: first.clone(), ..Batch::default() });
+    assert_eq!(flow.packets(), 20);
+    flow.send(1);
+    let second = flow.in_flight.pop_back().into_iter().collect();
+    flow.now = at(200);
+    flow.feed(&Batch { lost: second, ..Batch::default() });
+    assert_eq!(flow.packets(), 10);
+    flow.feed(&Batch { spurious: first[1..].to_vec(), ..Batch::default() });
+    assert_eq!(flow.packets(), 10);
+}
+
+#[test]
 fn idleness_keeps_the_window_unless_the_parameter_says_otherwise() {
     for (idle_restart, packets) in [(false, 40), (true, 10)] {
         let mut flow = avoiding(40, NewRenoParams { idle_restart, ..NewRenoParams::default() });

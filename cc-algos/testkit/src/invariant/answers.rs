@@ -13,8 +13,8 @@ use crate::observe::{Invariant, Step, Violation};
 const LEAST_SHARE: u64 = 50;
 
 /// A law that reduces once per window of data does so: the loss of a packet that was sent after the last reduction makes the
-/// window smaller by a fiftieth at least, unless it is a few packets or as small as can be, or the last reduction is less than a round trip ago.
-/// Whatever made the window smaller, or its path another, covers the packets sent before.
+/// window smaller by a fiftieth at least, unless it is a few packets or as small as can be, or the last reduction is less than
+/// a round trip ago. Whatever made the window smaller, or its path another, covers the packets sent before.
 #[derive(Clone, Debug)]
 pub struct Answers {
     applies: bool,

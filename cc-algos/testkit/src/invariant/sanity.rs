@@ -6,7 +6,8 @@ use crate::observe::{Invariant, Step, Violation};
 const SLOW_START: &str = "slow_start";
 
 /// The gauges are finite, and the picture of the state shows the very window and rate that the engine acts upon. A flow in slow
-/// start has a window of its threshold at most (RFC 5681, section 3.1), and one that shows the phase `slow_start` says so, for the engine's pacing.
+/// start has a window of its threshold at most (RFC 5681, section 3.1), and one that shows the phase `slow_start` says so, for
+/// the engine's pacing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sanity;
 

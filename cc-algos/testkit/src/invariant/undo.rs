@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cc_algos::controller::{Controller, Feedback, Tally};
 use cc_algos::declare::{Family, Law, Reductions};
-use cc_algos::signal::Signal;
+use cc_algos::signal::{PathChange, Signal};
 
 use super::Context;
 use super::absence::without_spurious;
@@ -69,7 +69,9 @@ impl Invariant for Undo {
     fn after(&mut self, step: &Step<'_>) -> Result<(), Violation> {
         let flight = step.call.flight();
         match step.call.signal() {
-            Some(Signal::PathChange { .. }) => self.last = Reduction::default(),
+            Some(Signal::PathChange { change: PathChange::Migrated | PathChange::Revived, .. }) => {
+                self.last = Reduction::default();
+            }
             // Windows may go with the packets.
             Some(Signal::MtuChange { .. }) => self.last.former = u64::MAX,
             _ => {}

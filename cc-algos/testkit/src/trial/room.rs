@@ -28,8 +28,8 @@ const LAST_ROUNDS: u32 = 8;
 /// Round trips that are longer let the smallest RTT expire every few of them, and models measure it with the least in flight.
 const LONGEST_ROUND: Span = Span::from_secs(1);
 
-/// Part by which a path has become longer that delay-based laws take for a queue: their few packets, on a path of hundreds.
-const LONGER_PART: u64 = 100;
+/// Part by which a path has become longer that delay-based laws take for a queue: a few packets, on a path of hundreds.
+const LONGER_PART: u64 = 16;
 
 /// Part of the window in use before that must be left.
 const SHARE: u64 = 4;
@@ -48,7 +48,8 @@ pub(crate) fn takes_its_room(trial: &mut Trial<'_>) -> Result<(), Box<Found>> {
     let Some(mut world) = cleaned(trial, &clean) else { return Ok(()) };
     let goes_by_clock = law == Law::Model || declaration.bounds.reductions == Reductions::Unbounded;
     let measures_each_round = goes_by_clock && world.round() > LONGEST_ROUND;
-    let takes_path_for_queue = law == Law::Steps && world.has_grown_longer(LONGER_PART);
+    let longer = if declaration.bounds.reductions == Reductions::Unbounded { LONGER_PART } else { 4 };
+    let takes_path_for_queue = law == Law::Steps && world.has_grown_longer(longer);
     if measures_each_round || takes_path_for_queue || takes_delayed_acks_for_a_queue(trial) {
         return Ok(());
     }

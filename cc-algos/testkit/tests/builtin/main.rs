@@ -1,14 +1,11 @@
 //! Algorithms of `cc-algos` keep every property. `TESTKIT_ALGORITHMS=bbr,copa` tries those alone.
 
-mod open;
-
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cc_algos::Registry;
 use cc_algos::registry::Algorithm;
-use open::OPEN;
 use testkit::parameters;
 use testkit::suite::{cases, search};
 use testkit::{Failure, Property, Subject};
@@ -18,9 +15,6 @@ const PARAMETER_CASES: u32 = 2_048;
 
 /// Settings of switches get this part of the histories: most of the law is the same.
 const SWITCHED_SHARE: u32 = 16;
-
-/// Histories from which on a finding that does not show any more counts as settled.
-const ENOUGH: u32 = 4_096;
 
 /// All built-in algorithms, or those that the environment names.
 fn subjects() -> Vec<Subject> {
@@ -68,14 +62,11 @@ const BY_SOURCE: &[(&str, Property, &str)] = &[
     ("cubic?paced=off", Property::Batching, "RFC 9406, section 4.3: of one ACK, L = 8 packets count without pacing"),
 ];
 
-fn assert_none_but_open(failures: &[Failure]) {
-    let is_open = |failure: &&Failure| {
-        let (subject, property) = (failure.subject.as_str(), failure.property);
-        let algorithm = subject.split('?').next();
-        OPEN.iter().any(|open| Some(open.0) == algorithm && open.1 == property)
-            || BY_SOURCE.iter().any(|known| (known.0, known.1) == (subject, property))
+fn assert_none_but_by_source(failures: &[Failure]) {
+    let is_known = |failure: &&Failure| {
+        BY_SOURCE.iter().any(|known| (known.0, known.1) == (failure.subject.as_str(), failure.property))
     };
-    let new: Vec<String> = failures.iter().filter(|failure| !is_open(failure)).map(ToString::to_string).collect();
+    let new: Vec<String> = failures.iter().filter(|failure| !is_known(failure)).map(ToString::to_string).collect();
     assert!(new.is_empty(), "{}", new.join("\n\n"));
 }
 
@@ -88,22 +79,12 @@ fn every_built_in_algorithm_keeps_every_property_with_each_switch_the_other_way(
         specs.into_iter().map(|spec| Subject::registered(&registry, &spec).expect("a value that is allowed"))
     };
     let variants: Vec<Subject> = subjects().iter().flat_map(switched).collect();
-    assert_none_but_open(&failures(&variants, cases().div_ceil(SWITCHED_SHARE)));
+    assert_none_but_by_source(&failures(&variants, cases().div_ceil(SWITCHED_SHARE)));
 }
 
 #[test]
 fn every_built_in_algorithm_keeps_every_property() {
-    let subjects = subjects();
-    let failures = failures(&subjects, cases());
-    assert_none_but_open(&failures);
-    if cases() >= ENOUGH {
-        let shows = |open: &(&str, Property, &str)| {
-            failures.iter().any(|failure| failure.subject == open.0 && failure.property == open.1)
-        };
-        let is_tried = |open: &&(&str, Property, &str)| subjects.iter().any(|subject| subject.name() == open.0);
-        let settled: Vec<_> = OPEN.iter().filter(is_tried).filter(|open| !shows(open)).collect();
-        assert!(settled.is_empty(), "take what is settled out of `OPEN`: {settled:?}");
-    }
+    assert_none_but_by_source(&failures(&subjects(), cases()));
 }
 
 /// Parameters that need others to be set, as a specification under which they must make a difference, or that the receiver's
