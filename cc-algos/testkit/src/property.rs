@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::invariant::{self, Context};
 use crate::network::World;
 use crate::observe::{Invariant, Violation};
-use crate::script::Script;
+use crate::script::{Move, Script};
 use crate::subject::Subject;
 use crate::tap::Tap;
 use crate::trial::{self, Found, Trial};
@@ -158,6 +158,10 @@ impl Property {
         let mut world = World::new(trial.subject, &trial.script.network, invariants);
         *trial.seen = Some(world.tap());
         world.play(&trial.script.moves);
+        if self == Self::Undo {
+            world.allow(LATE_PACKETS);
+            late_losses().for_each(|moves| world.play(&moves));
+        }
         world.verdict()
     }
 
@@ -170,6 +174,15 @@ impl Property {
             _ => 1,
         }
     }
+}
+
+/// Packets that what follows takes at most.
+const LATE_PACKETS: u64 = 600;
+
+/// What may be undone wrongly: two packets come late, and one that is sent about when that shows is lost.
+fn late_losses() -> impl Iterator<Item = [Move; 4]> {
+    let packets = (6..=36).step_by(6);
+    packets.map(|packets| [Move::Late(2), Move::RunPackets { packets }, Move::Lose(1), Move::Run { rtts: 3 }])
 }
 
 /// When to take a copy: at a call that differs from script to script.
