@@ -110,6 +110,7 @@ impl Workload {
             },
             sample_every: None,
             balance,
+            triggers: Vec::new(),
             check_wire: false,
         })
     }

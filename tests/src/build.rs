@@ -116,6 +116,7 @@ pub fn experiment_of(
         },
         sample_every: None,
         balance: Balance::Ecmp,
+        triggers: Vec::new(),
         check_wire: false,
     }
 }

@@ -61,6 +61,7 @@ impl Scene {
             endpoints: self.endpoints(per_ack),
             sample_every: None,
             balance: Balance::Ecmp,
+            triggers: Vec::new(),
             check_wire: false,
         }
     }

@@ -2,12 +2,14 @@
 
 mod ahead;
 mod near_source;
+mod triggers;
 
 use cc_algos::{Need, Oracle, PathId, Setup, Span};
 use transport::flow::Workspace;
 
 use self::ahead::Upcoming;
 use self::near_source::Watch;
+use self::triggers::Triggers;
 use crate::endpoint::{self, Desk, Poll, ReceivingEnd, Route, SendingEnd};
 use crate::error::{SimError, SpecError};
 use crate::event::{Action, EventQueue};
@@ -19,7 +21,7 @@ use crate::packet::{Arena, Body, Packet};
 use crate::port::{Port, Scene};
 use crate::rng;
 use crate::source::Chunk;
-use crate::spec::{Experiment, FlowSpec, Knowledge, Start};
+use crate::spec::{Experiment, FlowEnd, FlowSpec, Knowledge, Start};
 use crate::time::SimTime;
 use crate::topology::{Node, Wiring};
 
@@ -56,6 +58,7 @@ struct Simulation<'a> {
     flows: Vec<Stage>,
     /// Flows that begin when another has arrived, by that other.
     followers: Vec<Vec<(u32, Span)>>,
+    triggers: Triggers,
     /// Flows that have not finished and some day may.
     open_flows: usize,
     outcomes: Vec<FlowOutcome>,
@@ -84,6 +87,7 @@ impl<'a> Simulation<'a> {
             ends: wiring.ports.iter().map(|plan| plan.to).collect(),
             flows: experiment.flows.iter().map(|_| Stage::Waiting).collect(),
             followers: vec![Vec::new(); experiment.flows.len()],
+            triggers: Triggers::new(experiment),
             open_flows: experiment.flows.len(),
             outcomes: experiment.flows.iter().map(|flow| measure_path(&wiring, flow, experiment)).collect(),
             work: Workspace::default(),
@@ -101,6 +105,7 @@ impl<'a> Simulation<'a> {
             match spec.start {
                 Start::At(at) => self.events.push(SimTime::from_timestamp(at), Action::Start { flow }),
                 Start::After { flow: leader, delay } => self.followers[leader.0 as usize].push((flow, delay)),
+                Start::Triggered => {}
             }
         }
         if self.experiment.sample_every.is_some() {
@@ -288,6 +293,14 @@ impl<'a> Simulation<'a> {
         for (follower, delay) in std::mem::take(&mut self.followers[flow as usize]) {
             self.events.push(self.now + delay, Action::Start { flow: follower });
         }
+        self.set_off(flow, FlowEnd::Received);
+    }
+
+    /// Starts what waits for this end of a flow.
+    fn set_off(&mut self, flow: u32, end: FlowEnd) {
+        for follower in self.triggers.on_end(flow, end) {
+            self.events.push(self.now, Action::Start { flow: follower });
+        }
     }
 
     fn start(&mut self, flow: u32) -> Result<(), SimError> {
@@ -373,6 +386,7 @@ impl<'a> Simulation<'a> {
             record(outcome, &ends, self.experiment.endpoints.sender.mtu);
         }
         self.open_flows -= 1;
+        self.set_off(flow, FlowEnd::Completed);
     }
 
     fn check_wire(&self, packet: u32) -> Result<(), SimError> {

@@ -30,6 +30,8 @@ pub struct Experiment {
     pub contestants: Vec<Contestant>,
     /// Who sends what to whom, and when.
     pub flows: Vec<FlowSpec>,
+    /// What starts flows that wait for others: [`Start::Triggered`].
+    pub triggers: Vec<TriggerSpec>,
     /// Settings of the transport engine at both ends of every flow.
     pub endpoints: EndpointSpec,
     /// How often to sample time series; `None` keeps none. Changes no other result.
@@ -179,6 +181,40 @@ pub enum Start {
         /// Time between its last byte and the start.
         delay: Span,
     },
+    /// When a trigger says so.
+    Triggered,
+}
+
+/// Starts flows when others have come to an end, as the connection matrices of htsim have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TriggerSpec {
+    /// What sets it off, each at most once.
+    pub causes: Vec<(FlowId, FlowEnd)>,
+    /// What it does then.
+    pub kind: TriggerKind,
+    /// The flows that it starts, in this order. They have [`Start::Triggered`], and each stands in one trigger.
+    pub flows: Vec<FlowId>,
+}
+
+/// An end of a flow that may set off a trigger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowEnd {
+    /// The receiver has every byte.
+    Received,
+    /// The sender knows that.
+    Completed,
+}
+
+/// When a trigger starts flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TriggerKind {
+    /// All of them, once it has been set off so many times: one, or a barrier.
+    All {
+        /// How many times; at least one.
+        after: u32,
+    },
+    /// The next one, each time it is set off.
+    Next,
 }
 
 /// How much a flow's application produces.
@@ -282,7 +318,33 @@ impl Experiment {
         })?;
         check(!self.flows.is_empty(), "flows", || "none starts within the run: expected at least one".into())?;
         let hosts = self.topology.validate()?;
-        self.flows.iter().enumerate().try_for_each(|(index, flow)| self.validate_flow(index, flow, hosts))
+        self.flows.iter().enumerate().try_for_each(|(index, flow)| self.validate_flow(index, flow, hosts))?;
+        self.validate_triggers()
+    }
+
+    fn validate_triggers(&self) -> Result<(), SimError> {
+        let mut triggered = vec![0_u32; self.flows.len()];
+        for (index, trigger) in self.triggers.iter().enumerate() {
+            let check = |holds: bool, problem: &dyn Fn() -> String| match holds {
+                true => Ok(()),
+                false => Err(SimError::Invalid { what: format!("trigger {index}"), problem: problem() }),
+            };
+            let known = trigger.causes.iter().map(|cause| &cause.0).chain(&trigger.flows);
+            if let Some(flow) = known.into_iter().find(|flow| flow.0 as usize >= self.flows.len()) {
+                check(false, &|| format!("flow {} does not exist: there are {}", flow.0, self.flows.len()))?;
+            }
+            check(trigger.kind != TriggerKind::All { after: 0 }, &|| {
+                "starts after 0 times: expected at least 1".into()
+            })?;
+            trigger.flows.iter().for_each(|flow| triggered[flow.0 as usize] += 1);
+        }
+        for (index, (flow, times)) in self.flows.iter().zip(triggered).enumerate() {
+            let waits = flow.start == Start::Triggered;
+            check(times == u32::from(waits), &format!("flow {index}"), || {
+                format!("stands in {times} triggers: expected {}", u32::from(waits))
+            })?;
+        }
+        Ok(())
     }
 
     fn validate_flow(&self, index: usize, flow: &FlowSpec, hosts: u32) -> Result<(), SimError> {

@@ -106,14 +106,15 @@ fn delay_lines(scenario: &Scenario, runs: &[(&str, &RunRecord, &Series)]) -> Vec
 
 fn network_delay(scenario: &Scenario, at_ns: u64) -> f64 {
     let none = JitterSchedule::default();
-    let jitter = match &scenario.topology {
+    let (rtt, jitter) = match &scenario.topology {
         Topology::Dumbbell(dumbbell) => {
-            dumbbell.pair_jitter.first().unwrap_or(&dumbbell.bottleneck.impairments.jitter_schedule)
+            let jitter = dumbbell.pair_jitter.first().unwrap_or(&dumbbell.bottleneck.impairments.jitter_schedule);
+            (dumbbell.rtt, jitter)
         }
-        _ => &none,
+        _ => (cc_algos::Span::ZERO, &none),
     };
     let at = SimTime::ZERO + cc_algos::Span::from_nanos(at_ns);
-    (scenario.topology.rtt() + jitter.delay_at(at)).as_nanos() as f64
+    (rtt + jitter.delay_at(at)).as_nanos() as f64
 }
 
 fn flow_lines(

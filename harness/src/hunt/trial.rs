@@ -223,7 +223,7 @@ fn measured(prepared: &Prepared, compiled: &Compiled, outcome: &Outcome) -> Meas
     let backlog = bottleneck.map_or(0, |port| port.backlog_byte_nanos / nanos);
     let topology = &prepared.scenario.topology;
     let bdp = match topology.main_link().service {
-        Service::Rate(rate) => rate.bytes_in(topology.rtt()),
+        Service::Rate(rate) => rate.bytes_in(prepared.rtt()),
         Service::Trace { .. } => 0,
     };
     Measured {

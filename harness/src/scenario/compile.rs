@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use cc_algos::registry::Args;
 use cc_algos::registry::RegistryError;
-use cc_algos::{Registry, Span};
+use cc_algos::{Rate, Registry, Span};
 use sim::link::impair::JitterSchedule;
 use sim::spec::{self, Contestant, EndpointSpec, Experiment, Knowledge, LinkSpec};
 use transport::flow::{LossPolicy, ReceiverConfig, Rto, SenderConfig};
 
 use super::compile_link::Wire;
-use super::model::{Balance, Dumbbell, LossDetection, Side, Topology};
+use super::model::{Balance, Datacentres, Dumbbell, Link, LossDetection, Service, Side, Topology};
 use super::resources::Prepared;
-use crate::workload::{Assigned, Hosts, PlanError, Player, Site, plan};
+use super::value::Amount;
+use crate::workload::{Assigned, Hosts, Only, PlanError, Player, Site, plan};
 
 /// Who takes part in a run.
 #[derive(Clone, Debug)]
@@ -90,14 +91,15 @@ impl Prepared {
         let (topology, site) = self.topology(seed)?;
         let groups = Groups::of(self);
         let assigned = self.assign(&contestants, &groups, cast)?;
-        let flows = plan(&assigned, &site)
+        let plan = plan(&assigned, &site)
             .map_err(|source| CompileError::Plan { scenario: self.scenario.name.clone(), source })?;
         let experiment = Experiment {
             seed,
             duration: self.scenario.duration,
             topology,
             contestants: contestants.list,
-            flows,
+            flows: plan.flows,
+            triggers: plan.triggers,
             endpoints: self.endpoints(),
             sample_every: Some(self.sampling()),
             balance: match self.scenario.balance {
@@ -153,9 +155,10 @@ impl Prepared {
         groups: &Groups,
         cast: &Cast,
     ) -> Result<Vec<Assigned<'a>>, CompileError> {
-        let workloads = self.scenario.workloads.iter().zip(&self.sizes).zip(&groups.of_workload);
+        let resources = self.sizes.iter().zip(&self.matrices);
+        let workloads = self.scenario.workloads.iter().zip(resources).zip(&groups.of_workload);
         workloads
-            .map(|((workload, sizes), &(group, request_group))| {
+            .map(|((workload, (sizes, matrix)), &(group, other_group))| {
                 let contestant = match &workload.player {
                     Player::Subject => Some(0),
                     Player::Rival => contestants.rival,
@@ -165,14 +168,30 @@ impl Prepared {
                     debug_assert!(cast.rival.is_none(), "only a rival can be missing");
                     CompileError::NoRival { scenario: self.scenario.name.clone() }
                 })?;
-                Ok(Assigned { pattern: &workload.pattern, sizes: sizes.clone(), contestant, group, request_group })
+                Ok(Assigned {
+                    pattern: &workload.pattern,
+                    sizes: sizes.clone(),
+                    matrix: matrix.clone(),
+                    contestant,
+                    group,
+                    other_group,
+                })
             })
             .collect()
     }
 
     fn topology(&self, seed: u64) -> Result<(spec::Topology, Site), CompileError> {
         let main = Wire::new(self, self.scenario.topology.main_link(), self.main_trace.as_ref(), seed, "bottleneck")?;
-        let site = |hosts| Site { hosts, capacity: main.rate, duration: self.scenario.duration, seed };
+        let site = |hosts| Site {
+            hosts,
+            capacity: main.rate,
+            duration: self.scenario.duration,
+            seed,
+            datacentre: match (&self.scenario.topology, &self.tree) {
+                (Topology::Datacentres(some), Some(plan)) if some.count > 1 => Some(plan.shape.hosts_in_all()),
+                _ => None,
+            },
+        };
         Ok(match &self.scenario.topology {
             Topology::Dumbbell(dumbbell) => (self.dumbbell(dumbbell, &main, seed)?, site(Hosts::Pairs(dumbbell.pairs))),
             Topology::Star(star) => {
@@ -183,8 +202,71 @@ impl Prepared {
             Topology::FatTree(tree) => {
                 let host_up = main.host_spec(tree.delay)?;
                 let topology = spec::FatTree { k: tree.k, link: main.spec(tree.delay)?, host_up };
-                (spec::Topology::FatTree(topology), site(Hosts::Any(self.scenario.topology.hosts())))
+                (spec::Topology::FatTree(topology), site(Hosts::Any(self.hosts())))
             }
+            Topology::Datacentres(datacentres) => {
+                let topology = self.datacentres(datacentres, seed)?;
+                let capacity = match topology.tree.links.edge_down.service {
+                    sim::link::ServiceSpec::Fixed(rate) => rate,
+                    _ => main.rate,
+                };
+                let site = Site { capacity, ..site(Hosts::Any(self.hosts())) };
+                (spec::Topology::Datacentres(topology), site)
+            }
+        })
+    }
+
+    fn datacentres(&self, datacentres: &Datacentres, seed: u64) -> Result<spec::Datacentres, CompileError> {
+        let fault =
+            |reason: &str| CompileError::Link { scenario: self.scenario.name.clone(), reason: reason.to_owned() };
+        let plan = self.tree.as_ref().ok_or_else(|| fault("the tree was not loaded"))?;
+        // A tier's links have its rate, and its buffers where a file says them.
+        let wire = |link: &Link, rate: Rate, queue: Option<u64>, delay: Span| {
+            let mut link = link.clone();
+            link.service = Service::Rate(rate);
+            link.buffer = queue.map_or(link.buffer, |bytes| Some(Amount::Bytes(bytes)));
+            Wire::new(self, &link, None, seed, "link")?.spec(delay)
+        };
+        let tier = |tier: usize| plan.tiers.get(tier).or(plan.tiers.last());
+        let down = |index: usize| {
+            let tier = tier(index).ok_or_else(|| fault("a tree without tiers"))?;
+            wire(&datacentres.link, tier.rate, tier.queue_down, plan.down(index))
+        };
+        let up = |to: usize| {
+            let (above, below) = (tier(to), tier(to - 1));
+            let (above, below) = above.zip(below).ok_or_else(|| fault("a tree without tiers"))?;
+            wire(&datacentres.link, above.rate, below.queue_up, plan.up(to))
+        };
+        let edge = tier(0).ok_or_else(|| fault("a tree without tiers"))?;
+        let mut host = datacentres.link.clone();
+        host.service = Service::Rate(edge.rate);
+        if !datacentres.hosts_mark {
+            (host.marking, host.phantom) = (None, None);
+        }
+        let host_up = Wire::new(self, &host, None, seed, "link")?.host_spec(plan.up(0))?;
+        let links = spec::TreeLinks {
+            host_up,
+            edge_down: down(0)?,
+            edge_up: up(1)?,
+            aggregation_down: down(1)?,
+            aggregation_up: up(2)?,
+            core_down: down(2)?,
+        };
+        let border = datacentres.border.as_deref().unwrap_or(&datacentres.link);
+        let border_rate = match border.service {
+            Service::Rate(rate) if datacentres.border.is_some() => rate,
+            _ => edge.rate,
+        };
+        let join = |delay| wire(border, border_rate, None, delay);
+        Ok(spec::Datacentres {
+            count: datacentres.count,
+            tree: spec::Tree { shape: plan.shape, links },
+            borders: datacentres.borders,
+            core_border_links: datacentres.core_border_links,
+            core_up: join(plan.border())?,
+            border_down: join(plan.border())?,
+            between: datacentres.between_delay.iter().map(|delay| join(*delay)).collect::<Result<_, _>>()?,
+            between_links: datacentres.between_links,
         })
     }
 
@@ -243,7 +325,7 @@ impl Prepared {
             Topology::Dumbbell(dumbbell) => dumbbell.extra_rtt.iter().copied().max().unwrap_or_default(),
             _ => Span::ZERO,
         };
-        (self.scenario.topology.rtt() + extra).max(self.scenario.endpoints.granularity)
+        (self.rtt() + extra).max(self.scenario.endpoints.granularity)
     }
 }
 
@@ -274,6 +356,9 @@ impl Groups {
             let request = match workload.pattern {
                 crate::workload::Pattern::RequestResponse { .. } => {
                     groups.number(&format!("{} requests", workload.group), false)
+                }
+                crate::workload::Pattern::Matrix { only: Only::All, .. } if prepared.has_several_datacentres() => {
+                    groups.number(&format!("{} between datacentres", workload.group), workload.measured)
                 }
                 _ => group,
             };

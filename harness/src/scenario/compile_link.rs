@@ -63,7 +63,7 @@ impl<'a> Wire<'a> {
         } else {
             service.with_changes(changes).map_err(|error| fault(error.to_string()))?
         };
-        let bdp = rate.bytes_in(prepared.scenario.topology.rtt());
+        let bdp = rate.bytes_in(prepared.rtt());
         Ok(Self { scenario, link, service, rate, bdp, mtu: prepared.scenario.endpoints.mtu })
     }
 

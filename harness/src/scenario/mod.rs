@@ -8,6 +8,7 @@ mod compile;
 mod compile_link;
 mod error;
 mod fingerprint;
+mod htsim_topology;
 mod jitter;
 mod model;
 mod parse;
@@ -22,10 +23,11 @@ pub use builtin::{Builtin, SCENARIOS, SUITES, Suite};
 pub use compile::{Cast, CompileError, Compiled};
 pub use error::ScenarioError;
 pub use fingerprint::Fingerprint;
+pub use htsim_topology::{Tier, TopologyFileError, TreePlan};
 pub use model::{
-    Balance, Change, ChangeTo, CoDel, DualPi2, Dumbbell, Endpoints, FatTree, Impairments, Link, Loss, LossDetection,
-    MarkAt, Marking, NearSource, Phantom, PhantomFeed, PhantomRole, Pie, Policer, Queue, Reorder, Rivals, Scenario,
-    Service, Side, Star, Topology, TraceOffset, Trimming, Victim,
+    Balance, Change, ChangeTo, CoDel, Datacentres, DualPi2, Dumbbell, Endpoints, FatTree, Impairments, Link, Loss,
+    LossDetection, MarkAt, Marking, NearSource, Phantom, PhantomFeed, PhantomRole, Pie, Policer, Queue, Reorder,
+    Rivals, Scenario, Service, Side, Star, Topology, TraceOffset, Tree, Trimming, Victim,
 };
 pub use resources::Prepared;
 pub(crate) use resources::TraceSource;

@@ -71,6 +71,8 @@ pub enum Topology {
     Star(Star),
     /// A three-tier fat-tree.
     FatTree(FatTree),
+    /// Trees joined by border switches.
+    Datacentres(Datacentres),
 }
 
 /// Pairs of hosts on both sides of one bottleneck; data flow from left to right.
@@ -126,6 +128,43 @@ pub struct FatTree {
     pub link: Link,
 }
 
+/// One or several datacentres of one shape.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Datacentres {
+    /// How many.
+    pub count: u32,
+    /// The tree of each.
+    pub tree: Tree,
+    /// Border switches of each.
+    pub borders: u32,
+    /// Parallel links from each core to each border switch.
+    pub core_border_links: u32,
+    /// Parallel links from each border switch to each one of another datacentre.
+    pub between_links: u32,
+    /// Propagation of these, by `link % len`.
+    pub between_delay: Vec<Span>,
+    /// Whether hosts' own links mark as those of switches do. They never drop.
+    pub hosts_mark: bool,
+    /// Every link from a switch; a file of the tree has rates and perhaps buffers of its own.
+    pub link: Link,
+    /// Links to, from and between border switches; as the others unless it is there.
+    pub border: Option<Box<Link>>,
+}
+
+/// The tree of a datacentre.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tree {
+    /// A three-tier fat-tree of k-port switches.
+    FatTree {
+        /// Ports of a switch.
+        k: u32,
+        /// Propagation of one link.
+        delay: Span,
+    },
+    /// A topology file of htsim, relative to the scenario's.
+    File(String),
+}
+
 impl Topology {
     /// Its name in scenarios.
     pub const fn kind(&self) -> &'static str {
@@ -133,6 +172,7 @@ impl Topology {
             Self::Dumbbell(_) => "dumbbell",
             Self::Star(_) => "star",
             Self::FatTree(_) => "fat-tree",
+            Self::Datacentres(_) => "datacentres",
         }
     }
 
@@ -142,24 +182,7 @@ impl Topology {
             Self::Dumbbell(dumbbell) => &dumbbell.bottleneck,
             Self::Star(star) => &star.link,
             Self::FatTree(tree) => &tree.link,
-        }
-    }
-
-    /// Round-trip propagation along the longest path, `extra_rtt` apart.
-    pub const fn rtt(&self) -> Span {
-        match self {
-            Self::Dumbbell(dumbbell) => dumbbell.rtt,
-            Self::Star(star) => star.delay.saturating_mul(4),
-            Self::FatTree(tree) => tree.delay.saturating_mul(12),
-        }
-    }
-
-    /// Hosts in all.
-    pub const fn hosts(&self) -> u32 {
-        match self {
-            Self::Dumbbell(dumbbell) => dumbbell.pairs * 2,
-            Self::Star(star) => star.hosts,
-            Self::FatTree(tree) => tree.k * tree.k * tree.k / 4,
+            Self::Datacentres(datacentres) => &datacentres.link,
         }
     }
 }

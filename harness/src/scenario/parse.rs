@@ -6,7 +6,10 @@ use cc_algos::{Rate, Span};
 use transport::flow::{EcnMode, Pacing};
 
 use super::error::ScenarioError;
-use super::model::{Balance, Dumbbell, Endpoints, FatTree, LossDetection, Rivals, Scenario, Side, Star, Topology};
+use super::model::{
+    Balance, Datacentres, Dumbbell, Endpoints, FatTree, Link, LossDetection, Rivals, Scenario, Service, Side, Star,
+    Topology, Tree,
+};
 use super::read::{Entry, Section, Source};
 use super::{jitter, parse_link, parse_workload};
 
@@ -126,12 +129,17 @@ enum TopologyKind {
     Dumbbell,
     Star,
     FatTree,
+    Datacentres,
 }
 
 fn read_topology(root: &mut Section<'_>) -> Result<Topology, ScenarioError> {
     let mut section = root.required("topology")?.section()?;
-    let kinds =
-        [("dumbbell", TopologyKind::Dumbbell), ("star", TopologyKind::Star), ("fat-tree", TopologyKind::FatTree)];
+    let kinds = [
+        ("dumbbell", TopologyKind::Dumbbell),
+        ("star", TopologyKind::Star),
+        ("fat-tree", TopologyKind::FatTree),
+        ("datacentres", TopologyKind::Datacentres),
+    ];
     let topology = match section.required("kind")?.choice(&kinds)? {
         TopologyKind::Dumbbell => Topology::Dumbbell(read_dumbbell(&mut section)?),
         TopologyKind::Star => Topology::Star(Star {
@@ -144,9 +152,60 @@ fn read_topology(root: &mut Section<'_>) -> Result<Topology, ScenarioError> {
             delay: section.required("delay")?.span()?,
             link: parse_link::read(section.required("link")?.section()?)?,
         }),
+        TopologyKind::Datacentres => Topology::Datacentres(read_datacentres(&mut section)?),
     };
     section.finish()?;
     Ok(topology)
+}
+
+fn read_datacentres(section: &mut Section<'_>) -> Result<Datacentres, ScenarioError> {
+    let count = section.or("count", 2, |entry| entry.count(1, MAX_COUNT))?;
+    let tree = match (section.optional("tree"), section.optional("k")) {
+        (Some(tree), Some(_)) => return Err(tree.fault("a datacentre has a `tree` or a `k`, not both")),
+        (Some(tree), None) => match tree.text()? {
+            "" => return Err(tree.fault("expected a topology file")),
+            file => Tree::File(file.to_owned()),
+        },
+        (None, _) => {
+            Tree::FatTree { k: read_ports(&section.required("k")?)?, delay: section.required("delay")?.span()? }
+        }
+    };
+    let links = |entry: &Entry<'_>| entry.count(1, 4_096);
+    Ok(Datacentres {
+        tree,
+        borders: section.or("borders", 1, links)?,
+        core_border_links: section.or("core_border_links", 1, links)?,
+        between_links: section.or("between_links", 8, links)?,
+        between_delay: match section.optional("between_delay") {
+            Some(entry) => read_delays(&entry)?,
+            None if count > 1 => return Err(section.fault("missing key `between_delay`")),
+            None => vec![Span::ZERO],
+        },
+        count,
+        hosts_mark: section.or("hosts_mark", true, Entry::switch)?,
+        link: read_steady_link(&section.required("link")?)?,
+        border: section.maybe("border", |entry| read_steady_link(entry).map(Box::new))?,
+    })
+}
+
+/// One time, or a list of them that is not empty.
+fn read_delays(entry: &Entry<'_>) -> Result<Vec<Span>, ScenarioError> {
+    if entry.as_text().is_some() {
+        return Ok(vec![entry.span()?]);
+    }
+    match entry.entries()?.iter().map(Entry::span).collect::<Result<Vec<_>, _>>()? {
+        delays if delays.is_empty() => Err(entry.fault("expected a time, or a list of at least one")),
+        delays => Ok(delays),
+    }
+}
+
+/// A link of constant rate: tiers of trees differ in theirs, and no trace has as many.
+fn read_steady_link(entry: &Entry<'_>) -> Result<Link, ScenarioError> {
+    let link = parse_link::read(entry.section()?)?;
+    match link.service {
+        Service::Rate(_) => Ok(link),
+        Service::Trace { .. } => Err(entry.fault("links of datacentres have a `rate`: a trace has no tiers")),
+    }
 }
 
 fn read_dumbbell(section: &mut Section<'_>) -> Result<Dumbbell, ScenarioError> {

@@ -5,7 +5,7 @@ use cc_algos::Span;
 use super::error::ScenarioError;
 use super::parse::MAX_COUNT;
 use super::read::{Entry, Section};
-use crate::workload::{Arrivals, Pattern, Player, Sizes, Volume, Workload};
+use crate::workload::{Arrivals, Only, Pattern, Player, Sizes, Volume, Workload};
 
 pub(super) fn read(entry: &Entry<'_>) -> Result<Vec<Workload>, ScenarioError> {
     let workloads = entry.entries()?.iter().map(read_one).collect::<Result<Vec<_>, _>>()?;
@@ -25,6 +25,7 @@ enum Kind {
     RequestResponse,
     Incast,
     Permutation,
+    Matrix,
     OnOff,
 }
 
@@ -34,8 +35,12 @@ const KINDS: &[(&str, Kind)] = &[
     ("request-response", Kind::RequestResponse),
     ("incast", Kind::Incast),
     ("permutation", Kind::Permutation),
+    ("matrix", Kind::Matrix),
     ("on-off", Kind::OnOff),
 ];
+
+/// Names of which flows of a matrix are meant.
+pub(super) const ONLY: &[(&str, Only)] = &[("all", Only::All), ("intra", Only::Intra), ("inter", Only::Inter)];
 
 fn read_one(entry: &Entry<'_>) -> Result<Workload, ScenarioError> {
     let mut section = entry.section()?;
@@ -68,6 +73,10 @@ fn read_one(entry: &Entry<'_>) -> Result<Workload, ScenarioError> {
             volume: section.or("sizes", Volume::Unlimited, read_volume)?,
             start: read_start(&mut section)?,
             jitter: read_jitter(&mut section)?,
+        },
+        Kind::Matrix => Pattern::Matrix {
+            file: section.required("file")?.text()?.to_owned(),
+            only: section.or("only", Only::All, |entry| entry.choice(ONLY))?,
         },
         Kind::OnOff => Pattern::OnOff {
             flows: section.or("flows", 1, |entry| entry.count(1, MAX_COUNT))?,

@@ -3,13 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use cc_algos::Span;
 use cc_algos::registry::nearest;
 use traces::{Generator, ReadOptions, Trace};
 
 use super::error::ScenarioError;
 use super::fingerprint::Fingerprint;
-use super::model::{Link, Scenario, Service, Topology};
-use crate::workload::{SizeDistribution, Sizes};
+use super::htsim_topology::TreePlan;
+use super::model::{Datacentres, Link, Scenario, Service, Topology, Tree};
+use crate::workload::{Matrix, Pattern, SizeDistribution, Sizes};
 
 /// A scenario with its traces and distributions, ready to be compiled for any algorithm and seed.
 #[derive(Clone, Debug)]
@@ -20,8 +22,12 @@ pub struct Prepared {
     pub(super) main_trace: Option<TraceSource>,
     /// The trace of a dumbbell's reverse link, if it has one.
     pub(super) reverse_trace: Option<TraceSource>,
+    /// The tree of datacentres.
+    pub(super) tree: Option<TreePlan>,
     /// For each workload, the distributions of its pattern.
     pub(super) sizes: Vec<Vec<Arc<SizeDistribution>>>,
+    /// For each workload, its matrix, if it has one.
+    pub(super) matrices: Vec<Option<Arc<Matrix>>>,
     fingerprint: String,
 }
 
@@ -53,7 +59,25 @@ impl Prepared {
             ),
             Topology::Star(star) => (trace(&star.link, "topology.link")?, None),
             Topology::FatTree(tree) => (trace(&tree.link, "topology.link")?, None),
+            Topology::Datacentres(_) => (None, None),
         };
+        let tree = match &scenario.topology {
+            Topology::Datacentres(datacentres) => Some(
+                load_tree(datacentres, base, &mut fingerprint).map_err(|message| fault("topology.tree", message))?,
+            ),
+            _ => None,
+        };
+        let hosts = hosts_of(&scenario.topology, tree.as_ref());
+        let mut matrices = Vec::new();
+        for (index, workload) in scenario.workloads.iter().enumerate() {
+            matrices.push(match &workload.pattern {
+                Pattern::Matrix { file, .. } => Some(
+                    load_matrix(file, hosts, base, &mut fingerprint)
+                        .map_err(|message| fault(&format!("workload[{index}].file"), message))?,
+                ),
+                _ => None,
+            });
+        }
         let mut sizes = Vec::new();
         for (index, workload) in scenario.workloads.iter().enumerate() {
             let load = |named: &Sizes| {
@@ -63,13 +87,81 @@ impl Prepared {
             sizes.push(workload.pattern.sizes().into_iter().map(load).collect::<Result<Vec<_>, _>>()?);
         }
         let fingerprint = fingerprint.finish();
-        Ok(Self { scenario, main_trace, reverse_trace, sizes, fingerprint })
+        Ok(Self { scenario, main_trace, reverse_trace, tree, sizes, matrices, fingerprint })
+    }
+
+    /// Round-trip propagation along the longest path, with what packets take through switches; a dumbbell's `extra_rtt`
+    /// apart.
+    pub fn rtt(&self) -> Span {
+        match (&self.scenario.topology, &self.tree) {
+            (Topology::Dumbbell(dumbbell), _) => dumbbell.rtt,
+            (Topology::Star(star), _) => star.delay.saturating_mul(4),
+            (Topology::FatTree(tree), _) => tree.delay.saturating_mul(12),
+            (Topology::Datacentres(datacentres), Some(plan)) => {
+                let between = datacentres.between_delay.iter().copied().max().filter(|_| datacentres.count > 1);
+                plan.longest_rtt(between)
+            }
+            (Topology::Datacentres(_), None) => Span::ZERO,
+        }
+    }
+
+    /// Whether there are several datacentres, between which flows are a class of their own.
+    pub(super) fn has_several_datacentres(&self) -> bool {
+        matches!(&self.scenario.topology, Topology::Datacentres(datacentres) if datacentres.count > 1)
+    }
+
+    /// Hosts in all.
+    pub fn hosts(&self) -> u32 {
+        hosts_of(&self.scenario.topology, self.tree.as_ref())
     }
 
     /// A fingerprint of everything that shapes a run but algorithm and seed.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
+}
+
+fn hosts_of(topology: &Topology, tree: Option<&TreePlan>) -> u32 {
+    match topology {
+        Topology::Dumbbell(dumbbell) => dumbbell.pairs * 2,
+        Topology::Star(star) => star.hosts,
+        Topology::FatTree(tree) => tree.k * tree.k * tree.k / 4,
+        Topology::Datacentres(datacentres) => {
+            tree.map_or(0, |plan| datacentres.count.saturating_mul(plan.shape.hosts_in_all()))
+        }
+    }
+}
+
+fn load_tree(datacentres: &Datacentres, base: &Path, fingerprint: &mut Fingerprint) -> Result<TreePlan, String> {
+    match (&datacentres.tree, &datacentres.link.service) {
+        (Tree::FatTree { k, delay }, Service::Rate(rate)) => Ok(TreePlan::fat_tree(*k, *rate, *delay)),
+        (Tree::FatTree { .. }, Service::Trace { .. }) => Err("links of datacentres have a constant rate".to_owned()),
+        (Tree::File(file), _) => {
+            let text = read_text(file, base, "the topology", fingerprint)?;
+            TreePlan::parse(&text).map_err(|error| format!("{file}: {error}"))
+        }
+    }
+}
+
+fn load_matrix(file: &str, hosts: u32, base: &Path, fingerprint: &mut Fingerprint) -> Result<Arc<Matrix>, String> {
+    let text = read_text(file, base, "the connection matrix", fingerprint)?;
+    let matrix = Matrix::parse(&text).and_then(|matrix| matrix.check_hosts(hosts).map(|()| matrix));
+    let matrix = matrix.map_err(|error| format!("{file}: {error}"))?;
+    match matrix.failures.first() {
+        None => Ok(Arc::new(matrix)),
+        Some(failure) => {
+            let problem = "failures of links are not carried out: expected none, and `changes` of a link instead";
+            Err(format!("{file}: line {}: {problem}", failure.line))
+        }
+    }
+}
+
+fn read_text(file: &str, base: &Path, what: &str, fingerprint: &mut Fingerprint) -> Result<String, String> {
+    let path = base.join(file);
+    let text =
+        std::fs::read_to_string(&path).map_err(|error| format!("cannot read {what} {}: {error}", path.display()))?;
+    fingerprint.add(text.as_bytes());
+    Ok(text)
 }
 
 fn load_trace(link: &Link, base: &Path, fingerprint: &mut Fingerprint) -> Result<Option<TraceSource>, String> {

@@ -4,11 +4,12 @@ use std::fmt::{Display, Write as _};
 
 use super::jitter;
 use super::model::{
-    Balance, Change, ChangeTo, CoDel, Dumbbell, Endpoints, Link, Loss, LossDetection, MarkAt, Marking, NearSource,
-    Phantom, Queue, Rivals, Scenario, Service, Topology, TraceOffset, Trimming,
+    Balance, Change, ChangeTo, CoDel, Datacentres, Dumbbell, Endpoints, Link, Loss, LossDetection, MarkAt, Marking,
+    NearSource, Phantom, Queue, Rivals, Scenario, Service, Topology, TraceOffset, Tree, Trimming,
 };
 use super::parse::{ECN_MODES, PACING, SIDES};
 use super::parse_link::{FEEDS, MARK_AT, ROLES, VICTIMS};
+use super::parse_workload::ONLY;
 use super::value::format_bytes;
 use crate::workload::{Arrivals, Pattern, Player, Volume, Workload};
 
@@ -107,6 +108,27 @@ fn write_topology(out: &mut Writer, topology: &Topology) {
             out.quoted("delay", tree.delay);
             write_link(out, "topology.link", &tree.link);
         }
+        Topology::Datacentres(datacentres) => write_datacentres(out, datacentres),
+    }
+}
+
+fn write_datacentres(out: &mut Writer, datacentres: &Datacentres) {
+    out.bare("count", datacentres.count);
+    match &datacentres.tree {
+        Tree::FatTree { k, delay } => {
+            out.bare("k", k);
+            out.quoted("delay", delay);
+        }
+        Tree::File(file) => out.quoted("tree", file),
+    }
+    out.bare("borders", datacentres.borders);
+    out.bare("core_border_links", datacentres.core_border_links);
+    out.bare("between_links", datacentres.between_links);
+    out.bare("between_delay", list(&datacentres.between_delay, |delay| quote(delay)));
+    out.bare("hosts_mark", datacentres.hosts_mark);
+    write_link(out, "topology.link", &datacentres.link);
+    if let Some(border) = &datacentres.border {
+        write_link(out, "topology.border", border);
     }
 }
 
@@ -350,6 +372,12 @@ fn write_workload(out: &mut Writer, workload: &Workload) {
             write_volume(out, volume);
             out.quoted("start", start);
             out.quoted("jitter", jitter);
+        }
+        Pattern::Matrix { file, only } => {
+            out.quoted("file", file);
+            if let Some((name, _)) = ONLY.iter().find(|(_, which)| which == only) {
+                out.quoted("only", name);
+            }
         }
         Pattern::OnOff { flows, burst, period, start, jitter } => {
             out.bare("flows", flows);

@@ -4,14 +4,16 @@
 //! whatever the algorithm, and adding a workload does not shift the others.
 
 mod arrivals;
+mod matrix;
 mod pattern;
 mod plan;
 mod published;
 mod sizes;
 
 pub use arrivals::Poisson;
-pub use pattern::{Arrivals, Pattern, Volume};
-pub use plan::{Assigned, Hosts, MAX_FLOWS, PlanError, Site, plan};
+pub use matrix::{Connection, Failure, Matrix, MatrixError, Trigger};
+pub use pattern::{Arrivals, Only, Pattern, Volume};
+pub use plan::{Assigned, Hosts, MAX_FLOWS, Plan, PlanError, Site, plan};
 pub use published::Published;
 pub use sizes::{SIZES_EXPECTED, SizeDistribution, SizeError, Sizes};
 

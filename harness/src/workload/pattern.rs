@@ -72,6 +72,13 @@ pub enum Pattern {
         /// Random delay of each start.
         jitter: Span,
     },
+    /// Flows one by one, from a connection matrix of htsim.
+    Matrix {
+        /// The file, relative to the scenario's.
+        file: String,
+        /// Which of them.
+        only: Only,
+    },
     /// Flows that send bursts and pause.
     OnOff {
         /// How many.
@@ -96,17 +103,19 @@ impl Pattern {
             Self::RequestResponse { .. } => "request-response",
             Self::Incast { .. } => "incast",
             Self::Permutation { .. } => "permutation",
+            Self::Matrix { .. } => "matrix",
             Self::OnOff { .. } => "on-off",
         }
     }
 
     /// All kinds with a line each.
-    pub const KINDS: [(&'static str, &'static str); 6] = [
+    pub const KINDS: [(&'static str, &'static str); 7] = [
         ("bulk", "long flows, together or staggered; they may leave again"),
         ("poisson", "open-loop flows with Poisson arrivals at a load of the bottleneck, sizes from a distribution"),
         ("request-response", "small requests with Poisson arrivals whose arrival triggers a response"),
         ("incast", "many senders to one receiver at once, in epochs"),
         ("permutation", "every host sends to another and hears from another"),
+        ("matrix", "flows one by one from a connection matrix of htsim (.cm), with what starts what"),
         ("on-off", "flows that send bursts and pause"),
     ];
 
@@ -119,9 +128,20 @@ impl Pattern {
             },
             Self::Poisson { sizes, .. } | Self::Incast { sizes, .. } => vec![sizes],
             Self::RequestResponse { request, response, .. } => vec![request, response],
-            Self::OnOff { .. } => Vec::new(),
+            Self::Matrix { .. } | Self::OnOff { .. } => Vec::new(),
         }
     }
+}
+
+/// Which flows of a matrix a workload has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Only {
+    /// All of them.
+    All,
+    /// Those within a datacentre.
+    Intra,
+    /// Those between datacentres.
+    Inter,
 }
 
 /// How much a flow sends.

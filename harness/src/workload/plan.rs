@@ -5,11 +5,12 @@ use std::sync::Arc;
 use cc_algos::{Rate, Span, Timestamp};
 use rand_core::Rng;
 use sim::rng::{self, Random};
-use sim::spec::{FlowSpec, Load, Start};
+use sim::spec::{FlowSpec, Load, Start, TriggerSpec};
 use sim::{FlowId, HostId};
 
 use super::arrivals::Poisson;
-use super::pattern::{Arrivals, Pattern, Volume};
+use super::matrix::Matrix;
+use super::pattern::{Arrivals, Only, Pattern, Volume};
 use super::sizes::SizeDistribution;
 
 /// Most flows of one run. Ours: a mistyped load should be an error, not an exhausted memory.
@@ -35,6 +36,15 @@ pub struct Site {
     pub duration: Span,
     /// Seed of the run.
     pub seed: u64,
+    /// Hosts of a datacentre, where there are several.
+    pub datacentre: Option<u32>,
+}
+
+impl Site {
+    /// Whether two hosts stand in different datacentres.
+    fn are_apart(&self, one: u32, other: u32) -> bool {
+        self.datacentre.is_some_and(|hosts| one / hosts != other / hosts)
+    }
 }
 
 /// A pattern with all that its flows need.
@@ -44,12 +54,23 @@ pub struct Assigned<'a> {
     pub pattern: &'a Pattern,
     /// The distributions of [`Pattern::sizes`], in that order.
     pub sizes: Vec<Arc<SizeDistribution>>,
+    /// The flows, where it has them one by one.
+    pub matrix: Option<Arc<Matrix>>,
     /// Whose controller its flows have.
     pub contestant: usize,
     /// Class of its flows.
     pub group: u16,
-    /// Class of its requests, where it has any.
-    pub request_group: u16,
+    /// Class of its requests, where it has any; of a matrix' flows between datacentres.
+    pub other_group: u16,
+}
+
+/// The flows of one run.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Workload after workload.
+    pub flows: Vec<FlowSpec>,
+    /// What starts those that wait.
+    pub triggers: Vec<TriggerSpec>,
 }
 
 /// Why no plan was made.
@@ -66,28 +87,28 @@ pub enum PlanError {
 /// # Errors
 ///
 /// If there would be more than [`MAX_FLOWS`].
-pub fn plan(workloads: &[Assigned<'_>], site: &Site) -> Result<Vec<FlowSpec>, PlanError> {
-    let mut flows = Vec::new();
+pub fn plan(workloads: &[Assigned<'_>], site: &Site) -> Result<Plan, PlanError> {
+    let mut plan = Plan::default();
     for (index, assigned) in workloads.iter().enumerate() {
         let index = index as u64;
         Planner {
             assigned,
             site,
-            flows: &mut flows,
+            plan: &mut plan,
             starts: rng::stream(site.seed, "workload-starts", index),
             sizes: rng::stream(site.seed, "workload-sizes", index),
             hosts: rng::stream(site.seed, "workload-hosts", index),
         }
         .run()?;
     }
-    Ok(flows)
+    Ok(plan)
 }
 
 /// Plans one workload. Starts, sizes and hosts have a random stream each.
 struct Planner<'a> {
     assigned: &'a Assigned<'a>,
     site: &'a Site,
-    flows: &'a mut Vec<FlowSpec>,
+    plan: &'a mut Plan,
     starts: Random,
     sizes: Random,
     hosts: Random,
@@ -139,6 +160,10 @@ impl Planner<'_> {
                 }
                 Ok(())
             }
+            Pattern::Matrix { only, .. } => match self.assigned.matrix.clone() {
+                Some(matrix) => self.matrix(&matrix, only),
+                None => Ok(()),
+            },
             Pattern::OnOff { flows, burst, period, start, jitter } => {
                 for number in 0..flows {
                     let at = Timestamp::ZERO + start + self.delay(jitter);
@@ -150,13 +175,44 @@ impl Planner<'_> {
         }
     }
 
+    /// The flows of a matrix, but for those that the workload leaves to others, and what starts them.
+    fn matrix(&mut self, matrix: &Matrix, only: Only) -> Result<(), PlanError> {
+        let mut ids = Vec::with_capacity(matrix.connections.len());
+        for connection in &matrix.connections {
+            let ends = (HostId(connection.source), HostId(connection.destination));
+            let is_apart = self.site.are_apart(connection.source, connection.destination);
+            let is_meant = match only {
+                Only::All => true,
+                Only::Intra => !is_apart,
+                Only::Inter => is_apart,
+            };
+            if !is_meant {
+                ids.push(None);
+                continue;
+            }
+            let start = connection.start.map_or(Start::Triggered, |at| Start::At(Timestamp::ZERO + at));
+            let id = self.push(ends, start, Load::Bytes(connection.size), None)?;
+            if let Some(flow) = self.plan.flows.last_mut().filter(|_| is_apart) {
+                flow.group = self.assigned.other_group;
+            }
+            ids.push(Some(id));
+        }
+        let id = |index: &usize| ids[*index];
+        self.plan.triggers.extend(matrix.triggers.iter().map(|trigger| TriggerSpec {
+            causes: trigger.causes.iter().filter_map(|(index, end)| Some((id(index)?, *end))).collect(),
+            kind: trigger.kind,
+            flows: trigger.starts.iter().filter_map(id).collect(),
+        }));
+        Ok(())
+    }
+
     /// A request from right to left, or from any host to another, and its response.
     fn exchange(&mut self, at: Timestamp, think: Span) -> Result<(), PlanError> {
         let (server, client) = self.random_hosts();
         let request = self.size(0);
         let flow = self.push((client, server), Start::At(at), request, None)?;
-        if let Some(request) = self.flows.last_mut() {
-            request.group = self.assigned.request_group;
+        if let Some(request) = self.plan.flows.last_mut() {
+            request.group = self.assigned.other_group;
         }
         let response = self.size(1);
         self.push((server, client), Start::After { flow, delay: think }, response, None)?;
@@ -170,12 +226,12 @@ impl Planner<'_> {
         load: Load,
         stop: Option<Timestamp>,
     ) -> Result<FlowId, PlanError> {
-        if self.flows.len() >= MAX_FLOWS {
+        if self.plan.flows.len() >= MAX_FLOWS {
             return Err(PlanError::TooManyFlows);
         }
-        let id = FlowId(u32::try_from(self.flows.len()).map_err(|_| PlanError::TooManyFlows)?);
+        let id = FlowId(u32::try_from(self.plan.flows.len()).map_err(|_| PlanError::TooManyFlows)?);
         let Assigned { contestant, group, .. } = *self.assigned;
-        self.flows.push(FlowSpec { source, destination, start, stop, load, contestant, group });
+        self.plan.flows.push(FlowSpec { source, destination, start, stop, load, contestant, group });
         Ok(id)
     }
 

@@ -98,6 +98,7 @@ impl<'a> Trial<'a> {
             endpoints: habitat.endpoints(),
             sample_every: Some(Span::from_nanos(habitat.base_rtt.as_nanos() / SAMPLES_PER_RTT)),
             balance: Balance::Ecmp,
+            triggers: Vec::new(),
             check_wire: false,
         };
         Ok(Run { habitat, outcome: sim::run(&experiment)? })

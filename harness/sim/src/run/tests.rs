@@ -2,6 +2,7 @@
 
 mod near_source;
 mod signals;
+mod triggers;
 
 use cc_algos::{Rate, Registry, Span, Timestamp};
 use transport::flow::{Pacing, ReceiverConfig, SenderConfig};
@@ -66,6 +67,7 @@ fn experiment(topology: Topology, flows: Vec<FlowSpec>, algorithm: &'static str,
         endpoints: endpoints(),
         sample_every: None,
         balance: Balance::Ecmp,
+        triggers: Vec::new(),
         check_wire: true,
     }
 }

@@ -6,7 +6,7 @@ use sim::link::impair::{JitterSchedule, JitterStep};
 use transport::flow::{EcnMode, Pacing};
 
 use super::super::*;
-use crate::workload::{Arrivals, Pattern, Player, Published, Sizes, Volume, Workload};
+use crate::workload::{Arrivals, Only, Pattern, Player, Published, Sizes, Volume, Workload};
 
 fn span() -> impl Strategy<Value = Span> {
     (0_u64..20_000_000_000).prop_map(Span::from_nanos)
@@ -144,7 +144,7 @@ fn phantom() -> impl Strategy<Value = Phantom> {
     })
 }
 
-fn link() -> impl Strategy<Value = Link> {
+fn link() -> BoxedStrategy<Link> {
     let marking = proptest::option::of(marking());
     let mark_at = prop_oneof![Just(MarkAt::Enqueue), Just(MarkAt::Dequeue)];
     let policer = proptest::option::of((rate(), 1_u64..1_000_000).prop_map(|(rate, burst)| Policer { rate, burst }));
@@ -163,20 +163,24 @@ fn link() -> impl Strategy<Value = Link> {
     );
     let buffer = proptest::option::of(amount());
     let marks = (marking, mark_at, proptest::option::of(phantom()));
-    (service(), buffer, queue(), marks, (policer, near_source), impairments(), changes).prop_map(
-        |(service, buffer, queue, (marking, mark_at, phantom), (policer, near_source), impairments, changes)| Link {
-            phantom: phantom.filter(|_| matches!(service, Service::Rate(_))),
-            service,
-            buffer,
-            marking: marking.filter(|_| queue.marks_by_backlog()),
-            mark_at: if queue == Queue::DropTail { mark_at } else { MarkAt::Enqueue },
-            queue,
-            policer,
-            near_source,
-            impairments,
-            changes,
-        },
-    )
+    (service(), buffer, queue(), marks, (policer, near_source), impairments(), changes)
+        .prop_map(
+            |(service, buffer, queue, (marking, mark_at, phantom), (policer, near_source), impairments, changes)| {
+                Link {
+                    phantom: phantom.filter(|_| matches!(service, Service::Rate(_))),
+                    service,
+                    buffer,
+                    marking: marking.filter(|_| queue.marks_by_backlog()),
+                    mark_at: if queue == Queue::DropTail { mark_at } else { MarkAt::Enqueue },
+                    queue,
+                    policer,
+                    near_source,
+                    impairments,
+                    changes,
+                }
+            },
+        )
+        .boxed()
 }
 
 fn topology() -> impl Strategy<Value = Topology> {
@@ -212,7 +216,40 @@ fn topology() -> impl Strategy<Value = Topology> {
             delay,
             link
         })),
+        datacentres().prop_map(Topology::Datacentres).boxed(),
     ]
+}
+
+fn datacentres() -> impl Strategy<Value = Datacentres> {
+    let tree = prop_oneof![
+        (2_u32..=32, span()).prop_map(|(half, delay)| Tree::FatTree { k: 2 * half, delay }),
+        "[a-z./\"]{1,12}".prop_map(Tree::File),
+    ];
+    let steady = || {
+        (link(), rate())
+            .prop_map(|(link, rate)| match link.service {
+                Service::Rate(_) => link,
+                Service::Trace { .. } => Link { service: Service::Rate(rate), ..link },
+            })
+            .boxed()
+    };
+    let counts = (1_u32..4, 1_u32..9, 1_u32..9, 1_u32..9);
+    let delays = proptest::collection::vec(span(), 1..4);
+    (counts, tree, delays, any::<bool>(), steady(), proptest::option::of(steady().prop_map(Box::new))).prop_map(
+        |((count, borders, core_border_links, between_links), tree, between_delay, hosts_mark, link, border)| {
+            Datacentres {
+                count,
+                tree,
+                borders,
+                core_border_links,
+                between_links,
+                between_delay,
+                hosts_mark,
+                link,
+                border,
+            }
+        },
+    )
 }
 
 fn pattern() -> impl Strategy<Value = Pattern> {
@@ -255,6 +292,8 @@ fn pattern() -> impl Strategy<Value = Pattern> {
         (volume(), span(), span()).prop_map(|(volume, start, jitter)| Pattern::Permutation { volume, start, jitter }),
         (1_u32..100, 1_u64..1_000_000, positive_span(), span(), span())
             .prop_map(|(flows, burst, period, start, jitter)| Pattern::OnOff { flows, burst, period, start, jitter }),
+        ("[a-z./\"]{1,12}", prop_oneof![Just(Only::All), Just(Only::Intra), Just(Only::Inter)])
+            .prop_map(|(file, only)| Pattern::Matrix { file, only }),
     ]
 }
 

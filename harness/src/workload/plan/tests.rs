@@ -3,14 +3,25 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::workload::{Published, Sizes};
 
-const DUMBBELL: Site =
-    Site { hosts: Hosts::Pairs(4), capacity: Rate::from_mbps(100), duration: Span::from_secs(100), seed: 1 };
-const STAR: Site =
-    Site { hosts: Hosts::Any(16), capacity: Rate::from_gbps(10), duration: Span::from_millis(100), seed: 1 };
+const DUMBBELL: Site = Site {
+    hosts: Hosts::Pairs(4),
+    capacity: Rate::from_mbps(100),
+    duration: Span::from_secs(100),
+    seed: 1,
+    datacentre: None,
+};
+const STAR: Site = Site {
+    hosts: Hosts::Any(16),
+    capacity: Rate::from_gbps(10),
+    duration: Span::from_millis(100),
+    seed: 1,
+    datacentre: None,
+};
 
 fn flows_with(pattern: &Pattern, sizes: &[SizeDistribution], site: &Site) -> Result<Vec<FlowSpec>, PlanError> {
     let sizes = sizes.iter().cloned().map(Arc::new).collect();
-    plan(&[Assigned { pattern, sizes, contestant: 0, group: 0, request_group: 1 }], site)
+    plan(&[Assigned { pattern, sizes, contestant: 0, group: 0, matrix: None, other_group: 1 }], site)
+        .map(|plan| plan.flows)
 }
 
 fn flows(pattern: &Pattern, sizes: &[SizeDistribution], site: &Site) -> Vec<FlowSpec> {
@@ -177,10 +188,11 @@ fn another_workload_leaves_the_flows_of_the_first_alone() {
         sizes: vec![Arc::new(Published::Rpc.distribution())],
         contestant: 0,
         group: 0,
-        request_group: 0,
+        matrix: None,
+        other_group: 0,
     };
-    let alone = plan(&[assigned(&first)], &STAR).unwrap();
-    let both = plan(&[assigned(&first), assigned(&second)], &STAR).unwrap();
+    let alone = plan(&[assigned(&first)], &STAR).unwrap().flows;
+    let both = plan(&[assigned(&first), assigned(&second)], &STAR).unwrap().flows;
     assert!(both.len() > alone.len());
     assert!(alone.iter().zip(&both).all(|(a, b)| (a.start, a.load) == (b.start, b.load)));
 }
@@ -189,4 +201,31 @@ fn another_workload_leaves_the_flows_of_the_first_alone() {
 fn absurd_rates_are_an_error_not_an_exhausted_memory() {
     let error = flows_with(&poisson(Arrivals::PerSecond(1e12)), &[SizeDistribution::fixed(1)], &STAR);
     assert_eq!(error.unwrap_err(), PlanError::TooManyFlows);
+}
+
+#[test]
+fn a_matrix_gives_each_workload_its_flows_and_what_starts_them() {
+    use sim::spec::{FlowEnd, TriggerKind};
+    let text = "Nodes 16\nConnections 4\nTriggers 1\n0->9 start 3 size 10\n1->2 start 0 size 20 send_done_trigger 1\n\
+                3->12 trigger 1 size 30\n4->5 trigger 1 size 40\ntrigger id 1 oneshot\n";
+    let matrix = Some(Arc::new(Matrix::parse(text).unwrap()));
+    let site = Site { datacentre: Some(8), ..STAR };
+    let planned = |only| {
+        let pattern = Pattern::Matrix { file: "x.cm".into(), only };
+        let matrix = matrix.clone();
+        let assigned = Assigned { pattern: &pattern, sizes: vec![], matrix, contestant: 0, group: 0, other_group: 1 };
+        plan(&[assigned], &site).unwrap()
+    };
+    let all = planned(Only::All);
+    let loads: Vec<_> = all.flows.iter().map(|flow| (flow.load, flow.group)).collect();
+    let expected = [(10, 1), (20, 0), (30, 1), (40, 0)].map(|(bytes, group)| (Load::Bytes(bytes), group));
+    assert_eq!(loads, expected, "flows between datacentres are a class of their own");
+    assert_eq!(all.flows[0].start, Start::At(Timestamp::ZERO + Span::from_micros(3)));
+    assert_eq!(all.flows[2].start, Start::Triggered);
+    let [trigger] = &all.triggers[..] else { panic!("{:?}", all.triggers) };
+    assert_eq!(trigger.kind, TriggerKind::All { after: 1 });
+    assert_eq!(trigger.causes, [(FlowId(1), FlowEnd::Completed)]);
+    assert_eq!(trigger.flows, [FlowId(2), FlowId(3)]);
+    let intra = planned(Only::Intra);
+    assert_eq!((intra.flows.len(), &intra.triggers[0].flows[..]), (2, &[FlowId(1)][..]));
 }
