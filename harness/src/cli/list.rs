@@ -179,6 +179,7 @@ fn topologies() -> Vec<Item> {
         Item::new("dumbbell", "pairs of hosts on both sides of one bottleneck, with round-trip times of their own"),
         Item::new("star", "hosts around one switch"),
         Item::new("fat-tree", "k-port switches in three tiers with k^3/4 hosts (Al-Fares et al., SIGCOMM'08)"),
+        Item::new("datacentres", "trees of any shape, also from htsim's .topo files, joined by border switches"),
     ]
 }
 
