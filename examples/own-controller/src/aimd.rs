@@ -1,6 +1,7 @@
 //! Additive increase, multiplicative decrease: one packet more each round trip, `decrease` times the window at congestion, at most
 //! once for all packets of a window.
 
+use cc_algos::signal::PathChange;
 use cc_algos::{Controller, ControllerState, Ecn, Feedback, Flight, Handover, PacketRecord, Setup, Signal, Timestamp};
 
 /// The controller: a window, and which packets it has answered for.
@@ -39,9 +40,15 @@ impl Controller for Aimd {
         }
     }
 
-    fn on_signal(&mut self, _now: Timestamp, signal: &Signal, _flight: &Flight<'_>) {
-        if let Signal::MtuChange { mtu } = signal {
-            self.window = self.window.max(2.0 * *mtu as f64);
+    fn on_signal(&mut self, _now: Timestamp, signal: &Signal, flight: &Flight<'_>) {
+        match signal {
+            Signal::MtuChange { mtu } => self.window = self.window.max(2.0 * *mtu as f64),
+            // What was learnt of one path says nothing of another, nor do losses of what was sent before.
+            Signal::PathChange { change: PathChange::Migrated | PathChange::Revived, .. } => {
+                self.window = 10.0 * flight.mtu as f64;
+                self.answered_below = flight.next_packet_number;
+            }
+            _ => {}
         }
     }
 
