@@ -121,6 +121,21 @@ fn bad_files_are_named_with_line_and_reason() {
 }
 
 #[test]
+fn two_tiers_are_enough_for_one_datacentre_but_not_for_several() {
+    let tree = "Nodes 32\nTiers 2\nPodsize 32\nTier 0\nDownlink_speed_Gbps 10\nRadix_Down 8\nRadix_Up 2\n\
+                Downlink_Latency_ns 1000\nTier 1\nDownlink_speed_Gbps 10\nRadix_Down 4\nDownlink_Latency_ns 1000\n";
+    let output = run(&files((TREE, tree)), &["run", "joined.toml", "--algo", "dctcp"]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("tree.topo has two tiers: several datacentres need cores"), "{}", stderr(&output));
+    let scratch = files((TREE, tree));
+    scratch.file("one.toml", &SCENARIO.replace("kind = \"datacentres\"", "kind = \"datacentres\"\ncount = 1"));
+    let output = run(&scratch, &["run", "one.toml", "--algo", "dctcp", "--json"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let run: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(class(&run, "job")["totals"]["completed"], 4, "one datacentre has one class");
+}
+
+#[test]
 fn failures_in_a_matrix_are_refused_by_line() {
     let failing = "Triggers 1\nFailures 1\nfailure switch_type AGG switch_id 0 link_id 0\n";
     let output = run(&files(("Triggers 1\n", failing)), &["run", "joined.toml", "--algo", "dctcp"]);

@@ -138,7 +138,13 @@ fn load_tree(datacentres: &Datacentres, base: &Path, fingerprint: &mut Fingerpri
         (Tree::FatTree { .. }, Service::Trace { .. }) => Err("links of datacentres have a constant rate".to_owned()),
         (Tree::File(file), _) => {
             let text = read_text(file, base, "the topology", fingerprint)?;
-            TreePlan::parse(&text).map_err(|error| format!("{file}: {error}"))
+            let plan = TreePlan::parse(&text).map_err(|error| format!("{file}: {error}"))?;
+            if datacentres.count > 1 && plan.shape.cores == 0 {
+                return Err(format!(
+                    "{file} has two tiers: several datacentres need cores to join their border switches to"
+                ));
+            }
+            Ok(plan)
         }
     }
 }
