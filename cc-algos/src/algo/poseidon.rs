@@ -168,7 +168,7 @@ impl Poseidon {
         let bytes = self.window.bytes();
         let tolerated = self.tolerated(bytes / rtt.as_nanos() as f64);
         self.newest = (delay, tolerated);
-        // Most of what is above the target was sent before the last cut: an exponential that nothing asks for.
+        // The ratio takes an exponential, and most of what is above the target was sent before the last cut and moves nothing.
         if delay <= tolerated {
             let acked = (feedback.newly_acked.bytes as f64).min(bytes);
             self.window.propose(bytes + (self.ratio(delay, tolerated) - 1.0) * acked, flight);

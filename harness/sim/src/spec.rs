@@ -336,6 +336,15 @@ impl Experiment {
             check(trigger.kind != TriggerKind::All { after: 0 }, &|| {
                 "starts after 0 times: expected at least 1".into()
             })?;
+            let causes = &trigger.causes;
+            let repeated = (1..causes.len()).find(|index| causes[..*index].contains(&causes[*index]));
+            check(repeated.is_none(), &|| "the same end of a flow sets it off twice".into())?;
+            if let TriggerKind::All { after } = trigger.kind {
+                let enough = after as usize <= causes.len();
+                check(enough, &|| {
+                    format!("waits for {after} ends of {}: expected no more than there are", causes.len())
+                })?;
+            }
             trigger.flows.iter().for_each(|flow| triggered[flow.0 as usize] += 1);
         }
         for (index, (flow, times)) in self.flows.iter().zip(triggered).enumerate() {

@@ -36,13 +36,13 @@ pub struct TreePlan {
 pub struct Tier {
     /// Rate of the links downwards, and of those upwards from the tier below.
     pub rate: Rate,
-    /// Their propagation delay, and what a packet takes through a switch of this tier on its way down.
+    /// Their propagation delay.
     pub delay: Span,
     /// What a packet takes through a switch of this tier.
     pub switch_delay: Span,
-    /// Room of the queues downwards and upwards, bytes, where the file says it.
+    /// Room of the queues downwards, bytes, where the file says it.
     pub queue_down: Option<u64>,
-    /// Room of the queues upwards.
+    /// Room of the queues upwards, likewise.
     pub queue_up: Option<u64>,
 }
 
@@ -55,6 +55,12 @@ pub struct TopologyFileError {
     /// What is wrong, and what was expected.
     pub problem: String,
 }
+
+/// Largest number of any line, so that products of two fit: a second of delay, a gigabyte of queue.
+const MAX_NUMBER: u64 = 1_000_000_000;
+
+/// Most hosts.
+const MAX_NODES: u64 = 1 << 20;
 
 /// Most switches, hosts or links of one kind.
 const MAX_COUNT: u64 = 4_096;
@@ -163,7 +169,11 @@ impl File {
 
 fn number(line: usize, key: &str, word: Option<&str>) -> Result<u64, TopologyFileError> {
     let expected = || fault(line, format!("`{key}`: expected a whole number, found {}", word.unwrap_or("nothing")));
-    word.ok_or_else(expected)?.parse().map_err(|_| expected())
+    let number = word.ok_or_else(expected)?.parse().map_err(|_| expected())?;
+    if number > MAX_NUMBER {
+        return Err(fault(line, format!("`{key}` is {number}: expected at most {MAX_NUMBER}")));
+    }
+    Ok(number)
 }
 
 fn set(line: usize, key: &str, slot: &mut Option<u64>, value: u64) -> Result<(), TopologyFileError> {
@@ -227,6 +237,9 @@ impl TreePlan {
         };
         let (nodes, tiers) = (header(file.nodes, "Nodes")?, header(file.tiers, "Tiers")?);
         let pod_size = header(file.pod_size, "Podsize")?;
+        if nodes > MAX_NODES {
+            return Err(fault(0, format!("{nodes} nodes: expected at most {MAX_NODES}")));
+        }
         if !(2..=3).contains(&tiers) {
             return Err(fault(0, format!("{tiers} tiers: expected 2 or 3")));
         }

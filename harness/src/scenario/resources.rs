@@ -156,7 +156,7 @@ fn load_matrix(file: &str, hosts: u32, base: &Path, fingerprint: &mut Fingerprin
     match matrix.failures.first() {
         None => Ok(Arc::new(matrix)),
         Some(failure) => {
-            let problem = "failures of links are not carried out: expected none, and `changes` of a link instead";
+            let problem = "failures of single links are not simulated: expected none";
             Err(format!("{file}: line {}: {problem}", failure.line))
         }
     }

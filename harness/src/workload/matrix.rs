@@ -12,9 +12,16 @@
 //! failure switch_type CORE switch_id 3 link_id 0
 //! ```
 //!
-//! Read: `connection_matrix.cpp` and `trigger.cpp` of csg-htsim and of the artifact of Uno. `prio` is read and has no effect, for
-//! the flows' packets have no priorities; `Nodes` may be less than the hosts named, as in that artifact's own files. What
-//! those programs stop at without a word, or never start, is an error here with its line.
+//! Read: `connection_matrix.cpp` and `trigger.cpp` of csg-htsim and of the artifact of Uno. What those programs stop at without
+//! a word, or never start, is an error here with its line.
+//!
+//! | what | there | here |
+//! |---|---|---|
+//! | `start` | microseconds in the artifact of Uno, picoseconds in csg-htsim | microseconds |
+//! | `size 0` | without end | refused |
+//! | the same `id` twice | accepted | refused |
+//! | `prio` | a priority | read, without effect: packets have none |
+//! | `Nodes` below the hosts named | accepted | the same |
 
 mod read;
 

@@ -80,6 +80,15 @@ pub enum PlanError {
     /// The workload starts more flows than a run can hold.
     #[error("more than {MAX_FLOWS} flows would start in one run: expected a lower load or rate, or larger flows")]
     TooManyFlows,
+    /// A workload has some flows of a trigger and leaves others to another.
+    #[error(
+        "line {line} of the matrix: its trigger joins flows within and between datacentres, of which this workload has some: expected \
+         `only = \"all\"`"
+    )]
+    SplitTrigger {
+        /// Where the matrix names the first flow that the trigger starts.
+        line: usize,
+    },
 }
 
 /// The flows of one run, workload after workload.
@@ -198,6 +207,15 @@ impl Planner<'_> {
             ids.push(Some(id));
         }
         let id = |index: &usize| ids[*index];
+        for trigger in &matrix.triggers {
+            let mut known =
+                trigger.causes.iter().map(|cause| &cause.0).chain(&trigger.starts).map(|index| id(index).is_some());
+            let first = known.next();
+            if first.is_some_and(|first| known.any(|other| other != first)) {
+                let line = trigger.starts.first().map_or(0, |index| matrix.connections[*index].line);
+                return Err(PlanError::SplitTrigger { line });
+            }
+        }
         self.plan.triggers.extend(matrix.triggers.iter().map(|trigger| TriggerSpec {
             causes: trigger.causes.iter().filter_map(|(index, end)| Some((id(index)?, *end))).collect(),
             kind: trigger.kind,

@@ -3,7 +3,9 @@
 use cc_algos::{Rate, Span};
 use cwndtunnel_tests::{bulk, dumbbell, experiment, run};
 use sim::Outcome;
-use sim::queue::{CodelSpec, DisciplineSpec, MarkAt, MarkingSpec, PhantomFeed, PhantomRole, PhantomSpec};
+use sim::queue::{
+    CodelParameters, CodelSpec, DisciplineSpec, MarkAt, MarkingSpec, PhantomFeed, PhantomRole, PhantomSpec,
+};
 use sim::spec::LinkSpec;
 
 const RATE: Rate = Rate::from_gbps(1);
@@ -75,16 +77,26 @@ fn dctcp_pays_for_an_empty_queue_with_what_the_phantom_queue_withholds() {
 
 #[test]
 fn a_discipline_s_marks_join_the_phantom_queue_s() {
-    let codel = |role: Option<PhantomRole>| {
-        play("dctcp", |link| {
-            link.discipline = DisciplineSpec::Codel(CodelSpec::default());
-            link.phantom = role.map(|role| PhantomSpec { role, ..PHANTOM });
+    let codel = |role: Option<PhantomRole>, marking: MarkingSpec| {
+        play("cubic", |link| {
+            let (target, interval) = (Span::from_micros(200), Span::from_millis(4));
+            let parameters = CodelParameters { target, interval, ..CodelParameters::default() };
+            link.discipline = DisciplineSpec::Codel(CodelSpec { parameters, ..CodelSpec::default() });
+            link.phantom = role.map(|role| PhantomSpec { role, marking, ..PHANTOM });
         })
     };
-    let marks = |outcome: &Outcome| outcome.ports[0].marks;
-    let (alone, either, both) =
-        (codel(Some(PhantomRole::Alone)), codel(Some(PhantomRole::Either)), codel(Some(PhantomRole::Both)));
-    // DCTCP under CoDel lets 5 ms queue, of which the phantom queue, that marks at once, leaves nothing.
-    assert!(marks(&alone) > 100 && marks(&either) > 100, "{} {}", marks(&alone), marks(&either));
-    assert_eq!(both.flows[0].marked, codel(None).flows[0].marked, "a queue of 5 ms keeps the phantom queue full");
+    let marks = |outcome: Outcome| outcome.ports[0].marks;
+    let plain = marks(codel(None, FULL));
+    assert!(plain > 5, "{plain}: CoDel marks while more than 200 us wait");
+    // One that is never congested takes no part, and one that always is says what the other may say.
+    assert_eq!(marks(codel(Some(PhantomRole::Either), NEVER)), plain);
+    assert_eq!(marks(codel(Some(PhantomRole::Both), NEVER)), 0);
+    assert_eq!(marks(codel(Some(PhantomRole::Alone), NEVER)), 0);
+    assert_eq!(marks(codel(Some(PhantomRole::Both), FULL)), plain);
+    let all = codel(Some(PhantomRole::Either), FULL);
+    assert_eq!(all.ports[0].marks, all.ports[0].packets, "every packet finds itself in the phantom queue");
 }
+
+/// Thresholds that any packet exceeds, and none.
+const FULL: MarkingSpec = MarkingSpec::Threshold { bytes: 0 };
+const NEVER: MarkingSpec = MarkingSpec::Threshold { bytes: u64::MAX };

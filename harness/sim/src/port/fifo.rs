@@ -201,7 +201,7 @@ impl FifoPort {
         }
     }
 
-    /// Tells the phantom queue of a packet that came past the policer, whatever becomes of it.
+    /// Tells the phantom queue of a packet, whatever becomes of it; only of those that the policer drops it hears nothing.
     #[inline]
     fn note_arrival(&mut self, now: SimTime, bytes: u32) {
         if let Marking::Guard(guard) = &mut self.marking

@@ -22,9 +22,11 @@
 //!
 //! | what | artifact | here |
 //! |---|---|---|
-//! | drain | 4 160 B at a time, by a timer from the first packet on | continuous, without a timer |
+//! | drain | 4 160 B at a time, by a timer from the first packet on, at one rate for all ports | continuous, without a timer, at a rate of its own |
 //! | fed with | data | every packet, as the link is |
-//! | both queues | asked at dequeue | asked when the port marks |
+//! | asked | at dequeue | when the port marks: a drop-tail port at enqueue unless told otherwise |
+//! | either | the queue counts only once the phantom queue exceeds its minimum, at 20 % to 80 % of its size | each by its own marking |
+//! | both | never by the queue alone; above the upper threshold the queue is needed as well | both must say so |
 
 use super::{Marker, MarkingSpec, Verdict};
 use crate::error::{SpecError, ensure};
@@ -182,7 +184,8 @@ impl Phantom {
         let marks = if is_congested && ecn.is_capable() { Verdict::Mark } else { Verdict::Pass };
         match (self.role, physical) {
             (PhantomRole::Alone, _) | (PhantomRole::Either, Verdict::Pass) => marks,
-            (PhantomRole::Both, _) if !is_congested => Verdict::Pass,
+            // What cannot be marked is the queue's own business.
+            (PhantomRole::Both, Verdict::Mark) if !is_congested => Verdict::Pass,
             (PhantomRole::Either | PhantomRole::Both | PhantomRole::Observed, _) => physical,
         }
     }
@@ -264,7 +267,7 @@ mod tests {
             (PhantomRole::Either, Drop, Drop, Drop),
             (PhantomRole::Both, Pass, Pass, Pass),
             (PhantomRole::Both, Mark, Mark, Pass),
-            (PhantomRole::Both, Drop, Drop, Pass),
+            (PhantomRole::Both, Drop, Drop, Drop),
             (PhantomRole::Observed, Pass, Pass, Pass),
             (PhantomRole::Observed, Mark, Mark, Mark),
         ];

@@ -269,12 +269,13 @@ impl Datacentres {
         let product =
             |factors: &[u32]| factors.iter().fold(1_u64, |product, factor| product.saturating_mul(u64::from(*factor)));
         let shape = &self.tree.shape;
+        let joins = self.count - 1;
         let one_way = [
             product(&[self.count, shape.pods, shape.edges, shape.hosts]),
             product(&[self.count, shape.pods, shape.edges, shape.aggregations, shape.edge_bundle]),
             product(&[self.count, shape.pods, shape.aggregations, shape.cores, shape.core_bundle]),
-            product(&[self.count, shape.aggregations, shape.cores, self.borders, self.core_border_links]),
-            product(&[self.count, self.count, self.borders, self.borders, self.between_links]),
+            product(&[joins.min(1), self.count, shape.cores_in_all(), self.borders, self.core_border_links]),
+            product(&[self.count, joins, self.borders, self.borders, self.between_links]) / 2,
         ];
         one_way.iter().fold(0_u64, |sum, links| sum.saturating_add(*links)).saturating_mul(2)
     }
@@ -282,6 +283,7 @@ impl Datacentres {
     fn links(&self) -> Vec<&LinkSpec> {
         let TreeLinks { host_up, edge_down, edge_up, aggregation_down, aggregation_up, core_down } = &self.tree.links;
         let tree = [host_up, edge_down, edge_up, aggregation_down, aggregation_up, core_down];
-        tree.into_iter().chain([&self.core_up, &self.border_down]).chain(&self.between).collect()
+        let joins = [&self.core_up, &self.border_down].into_iter().chain(&self.between);
+        tree.into_iter().chain(joins.filter(|_| self.count > 1)).collect()
     }
 }

@@ -78,6 +78,13 @@ fn what_is_wrong_is_said_with_its_line() {
         ("Nodes 128", "Nodes", "line 2: `Nodes`: expected a whole number, found nothing"),
         ("Nodes 128", "Nodes -5", "line 2: `Nodes`: expected a whole number, found -5"),
         ("Nodes 128", "Nodes 128 hosts", "line 2: `hosts` after the value of `Nodes`: expected nothing more"),
+        ("Nodes 128", "Nodes 68719476736", "line 2: `Nodes` is 68719476736: expected at most 1000000000"),
+        ("Nodes 128", "Nodes 16777216", "16777216 nodes: expected at most 1048576"),
+        (
+            "Downlink_Latency_ns 1000",
+            "Downlink_Latency_ns 99999999999",
+            "line 11: `Downlink_Latency_ns` is 99999999999: expected at most 1000000000",
+        ),
         ("Nodes 128", "Nodes 120", "line 6: Nodes is 120: expected a multiple of Podsize, which is 16"),
         ("Tiers 3", "Tiers 4", "4 tiers: expected 2 or 3"),
         ("Tiers 3", "Tiers 2", "line 21: tier 2 of a tree of 2"),
@@ -104,18 +111,20 @@ fn what_is_wrong_is_said_with_its_line() {
 }
 
 proptest! {
-    /// Whatever stands in a file, it is read or refused.
+    /// Whatever numbers stand in a file, it is read or refused, and what is read has as many hosts as it says.
     #[test]
-    fn no_file_makes_it_panic(lines in proptest::collection::vec(0_usize..24, 0..60), numbers in any::<[u64; 4]>()) {
-        let all: Vec<&str> = TREE.lines().collect();
-        let line = |(index, at): (usize, &usize)| {
-            let line = all[at % all.len()];
-            match (index % 5, line.rsplit_once(' ')) {
-                (0, Some((key, _))) => format!("{key} {}", numbers[index % 4] >> (index % 64)),
-                _ => line.to_owned(),
+    fn no_numbers_make_it_panic(changes in proptest::collection::vec((0_usize..40, 0_u32..64, any::<u64>()), 0..4)) {
+        let mut lines: Vec<String> = TREE.lines().map(str::to_owned).collect();
+        for (at, shift, number) in changes {
+            let at = at % lines.len();
+            let line = &mut lines[at];
+            if let Some((key, _)) = line.clone().rsplit_once(' ') {
+                *line = format!("{key} {}", number >> shift);
             }
-        };
-        let text: Vec<String> = lines.iter().enumerate().map(line).collect();
-        let _ = TreePlan::parse(&text.join("\n"));
+        }
+        if let Ok(plan) = TreePlan::parse(&lines.join("\n")) {
+            prop_assert!((1..=1 << 20).contains(&plan.shape.hosts_in_all()));
+            prop_assert!(plan.longest_rtt(Some(Span::from_secs(1))) < Span::from_secs(60));
+        }
     }
 }

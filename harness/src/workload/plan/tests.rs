@@ -214,9 +214,9 @@ fn a_matrix_gives_each_workload_its_flows_and_what_starts_them() {
         let pattern = Pattern::Matrix { file: "x.cm".into(), only };
         let matrix = matrix.clone();
         let assigned = Assigned { pattern: &pattern, sizes: vec![], matrix, contestant: 0, group: 0, other_group: 1 };
-        plan(&[assigned], &site).unwrap()
+        plan(&[assigned], &site)
     };
-    let all = planned(Only::All);
+    let all = planned(Only::All).unwrap();
     let loads: Vec<_> = all.flows.iter().map(|flow| (flow.load, flow.group)).collect();
     let expected = [(10, 1), (20, 0), (30, 1), (40, 0)].map(|(bytes, group)| (Load::Bytes(bytes), group));
     assert_eq!(loads, expected, "flows between datacentres are a class of their own");
@@ -226,6 +226,6 @@ fn a_matrix_gives_each_workload_its_flows_and_what_starts_them() {
     assert_eq!(trigger.kind, TriggerKind::All { after: 1 });
     assert_eq!(trigger.causes, [(FlowId(1), FlowEnd::Completed)]);
     assert_eq!(trigger.flows, [FlowId(2), FlowId(3)]);
-    let intra = planned(Only::Intra);
-    assert_eq!((intra.flows.len(), &intra.triggers[0].flows[..]), (2, &[FlowId(1)][..]));
+    assert_eq!(planned(Only::Intra).unwrap_err(), PlanError::SplitTrigger { line: 6 });
+    assert!(planned(Only::Inter).unwrap_err().to_string().starts_with("line 6 of the matrix: its trigger joins flows"));
 }

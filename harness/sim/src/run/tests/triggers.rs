@@ -70,6 +70,14 @@ fn triggers_that_contradict_the_flows_are_refused() {
         "trigger 0: flow 9 does not exist: there are 6"
     );
     assert_eq!(
+        message(vec![trigger(TriggerKind::All { after: 2 }, &causes, &[2, 3, 4, 5])]),
+        "trigger 0: waits for 2 ends of 1: expected no more than there are"
+    );
+    assert_eq!(
+        message(vec![trigger(once, &[causes[0], causes[0]], &[2, 3, 4, 5])]),
+        "trigger 0: the same end of a flow sets it off twice"
+    );
+    assert_eq!(
         message(vec![trigger(TriggerKind::All { after: 0 }, &causes, &[2, 3, 4, 5])]),
         "trigger 0: starts after 0 times: expected at least 1"
     );
