@@ -37,10 +37,12 @@ pub struct Limited {
     unlimited: Option<Outputs>,
     /// What the law was doing before the call.
     phase: &'static str,
+    /// Its window when it began to.
+    lent_from: u64,
 }
 
-/// Part of its window that a model may have lent to a phase in which it asks for more (BBRv3: gains of 2.25 and 2), and takes back
-/// once nobody makes use of it.
+/// Part of its window, at most, that a model may have lent to a phase in which it asks for more (BBRv3: gains of 2.25 and 2), and
+/// takes back once nobody makes use of it: down to what it had before that phase.
 const LENT_PART: u64 = 8;
 
 impl Limited {
@@ -56,6 +58,7 @@ impl Limited {
             in_flight: 0,
             unlimited: None,
             phase: "",
+            lent_from: 0,
         }
     }
 
@@ -96,8 +99,13 @@ impl Invariant for Limited {
     }
 
     fn after(&mut self, step: &Step<'_>) -> Result<(), Violation> {
-        let Some(unlimited) = self.unlimited else { return Ok(()) };
         let (before, after) = (step.before.window, step.after.window);
+        let lent_from = self.lent_from;
+        let enters_phase = step.controller.state().phase != self.phase;
+        if enters_phase {
+            self.lent_from = before;
+        }
+        let Some(unlimited) = self.unlimited else { return Ok(()) };
         let in_flight = self.in_flight.max(self.former_in_flight);
         let most = in_flight.saturating_mul(MODEL_GAIN).saturating_add(step.call.flight().mtu);
         let flight = step.call.flight();
@@ -114,9 +122,7 @@ impl Invariant for Limited {
         // and not its window.
         let shrinks = (after < before && unlimited.window >= before)
             && (self.reading.is_less(used, used_before) && used_if_free >= used_before);
-        let takes_back = self.law == Law::Model
-            && step.controller.state().phase != self.phase
-            && after >= before - before / LENT_PART;
+        let takes_back = self.law == Law::Model && enters_phase && after >= lent_from.max(before - before / LENT_PART);
         let shrinks = shrinks && !takes_back;
         Violation::unless(!shrinks, "a window that does not shrink for not being in use", || {
             format!("{before} B before and {after} B after; {} B if the window were the limit", unlimited.window)
