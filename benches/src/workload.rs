@@ -16,7 +16,7 @@ use cc_algos::registry::RegistryError;
 use cc_algos::{Rate, Registry, Span, Timestamp};
 use sim::queue::{Capacity, DisciplineSpec, MarkingSpec};
 use sim::spec::{
-    Balance, Contestant, Dumbbell, EndpointSpec, FatTree, FlowSpec, LinkSpec, Load, Side, Start, Topology,
+    Balancing, Contestant, Dumbbell, EndpointSpec, FatTree, FlowSpec, LinkSpec, Load, Side, Start, Topology,
 };
 use sim::{Experiment, HostId};
 use transport::flow::{ReceiverConfig, SenderConfig};
@@ -82,11 +82,11 @@ impl Workload {
     /// If the algorithm or a parameter is unknown.
     pub fn experiment(self, algorithm: &str) -> Result<Experiment, RegistryError> {
         let mut sender = SenderConfig::datacentre();
-        let mut balance = Balance::Spray;
+        let mut balance = Balancing::spray();
         let (topology, flows) = match self {
             Self::Dumbbell { flows, packets } => {
                 sender.mtu = 1_500;
-                balance = Balance::Ecmp;
+                balance = Balancing::ecmp();
                 // A little less than an MTU's worth each, so that the last packet is not a crumb.
                 (dumbbell(flows), (0..flows).map(|host| flow(host, flows + host, packets * 1_400)).collect())
             }

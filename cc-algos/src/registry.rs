@@ -174,6 +174,32 @@ impl Args {
     getter!(/// The chosen one of several names.
         choice, Choice, Choice);
 
+    /// Reads `query`, what follows the question mark of `name?key=value&key=value`, for something called `name` that has
+    /// these parameters: an algorithm, or whatever another registry holds.
+    ///
+    /// # Errors
+    ///
+    /// If a parameter is unknown or given twice, or a value is malformed or out of bounds.
+    pub fn parse(name: &str, params: &[Param], query: Option<&str>) -> Result<Self, RegistryError> {
+        let mut values: BTreeMap<_, _> =
+            params.iter().map(|param| (param.name, (param.default, Origin::Default))).collect();
+        let mut seen = BTreeSet::new();
+        for pair in query.into_iter().flat_map(|query| query.split('&')) {
+            let (key, text) = pair
+                .split_once('=')
+                .ok_or_else(|| RegistryError::Malformed { spec: format!("{name}?{}", query.unwrap_or_default()) })?;
+            let param = find_param(name, params, key)?;
+            if !seen.insert(param.name) {
+                return Err(RegistryError::Repeated { algorithm: name.to_owned(), name: key.to_owned() });
+            }
+            let value = parse_param(name, param, text)?;
+            // The default, spelt out, is still the default: both spellings mean the same experiment.
+            let origin = if value == param.default { Origin::Default } else { Origin::Given };
+            values.insert(param.name, (value, origin));
+        }
+        Ok(Self { algorithm: name.to_owned(), values })
+    }
+
     /// The algorithm that they are arguments of.
     pub fn algorithm(&self) -> &str {
         &self.algorithm
@@ -308,22 +334,7 @@ impl Registry {
             Some((name, query)) => (name, Some(query)),
             None => (spec, None),
         };
-        let algorithm = self.find(name)?;
-        let mut values: BTreeMap<_, _> =
-            algorithm.params.iter().map(|param| (param.name, (param.default, Origin::Default))).collect();
-        let mut seen = BTreeSet::new();
-        for pair in query.into_iter().flat_map(|query| query.split('&')) {
-            let (key, text) = pair.split_once('=').ok_or_else(|| RegistryError::Malformed { spec: spec.to_owned() })?;
-            let param = find_param(algorithm, key)?;
-            if !seen.insert(param.name) {
-                return Err(RegistryError::Repeated { algorithm: name.to_owned(), name: key.to_owned() });
-            }
-            let value = parse_param(algorithm, param, text)?;
-            // The default, spelt out, is still the default: both spellings mean the same experiment.
-            let origin = if value == param.default { Origin::Default } else { Origin::Given };
-            values.insert(param.name, (value, origin));
-        }
-        Ok(Args { algorithm: name.to_owned(), values })
+        Args::parse(name, self.find(name)?.params(), query)
     }
 
     /// Builds the controller that `spec` describes.
@@ -367,18 +378,18 @@ impl Registry {
     }
 }
 
-fn find_param<'a>(algorithm: &'a Algorithm, key: &str) -> Result<&'a Param, RegistryError> {
-    algorithm.params.iter().find(|param| param.name == key).ok_or_else(|| RegistryError::UnknownParam {
-        algorithm: algorithm.name.clone(),
+fn find_param<'a>(algorithm: &str, params: &'a [Param], key: &str) -> Result<&'a Param, RegistryError> {
+    params.iter().find(|param| param.name == key).ok_or_else(|| RegistryError::UnknownParam {
+        algorithm: algorithm.to_owned(),
         name: key.to_owned(),
-        nearest: nearest(key, algorithm.params.iter().map(|param| param.name)),
-        known: algorithm.params.iter().map(|param| param.name.to_owned()).collect(),
+        nearest: nearest(key, params.iter().map(|param| param.name)),
+        known: params.iter().map(|param| param.name.to_owned()).collect(),
     })
 }
 
-fn parse_param(algorithm: &Algorithm, param: &Param, text: &str) -> Result<Value, RegistryError> {
+fn parse_param(algorithm: &str, param: &Param, text: &str) -> Result<Value, RegistryError> {
     let bad = |expected: String| RegistryError::BadValue {
-        algorithm: algorithm.name.clone(),
+        algorithm: algorithm.to_owned(),
         name: param.name.to_owned(),
         value: text.to_owned(),
         expected,

@@ -4,7 +4,7 @@ use cc_algos::{Rate, Registry, Span, Timestamp};
 use sim::link::impair::LossSpec;
 use sim::queue::{Capacity, DisciplineSpec};
 use sim::spec::{
-    Balance, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, Side, Start, Topology,
+    Balancing, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, Side, Start, Topology,
 };
 use sim::{HostId, Probability};
 use transport::flow::{ReceiverConfig, SenderConfig};
@@ -37,6 +37,11 @@ pub fn contestant(spec: &str) -> Contestant {
     let registry = Registry::builtin();
     let args = registry.resolve(spec).expect("a built-in algorithm");
     Contestant::registered(&registry, &args, 1_500).expect("parameters that it accepts").labelled(spec)
+}
+
+/// A built-in balancer, by its name and parameters.
+pub fn balancing(spec: &str) -> Balancing {
+    Balancing::builtin(spec).expect("a built-in balancer")
 }
 
 /// A flow of the first contestant that starts at time zero.
@@ -115,7 +120,7 @@ pub fn experiment_of(
             ack_delay: Span::from_millis(25),
         },
         sample_every: None,
-        balance: Balance::Ecmp,
+        balance: Balancing::ecmp(),
         triggers: Vec::new(),
         check_wire: false,
     }

@@ -9,7 +9,7 @@ mod read;
 mod watch;
 
 pub use build::{
-    FAST, MTU, at, bulk, contestant, drop_tail, dumbbell, experiment, experiment_of, flow, losing, payload,
+    FAST, MTU, at, balancing, bulk, contestant, drop_tail, dumbbell, experiment, experiment_of, flow, losing, payload,
     periodic_loss, probability, seconds,
 };
 pub use read::{assert_close, delivery_rate, mean_backlog, reductions, run, sample_at, throughput_in_packets, windows};

@@ -11,7 +11,7 @@ use cc_algos::{Declaration, Family, Need, Rate, Span, Timestamp};
 use sim::link::ServiceSpec;
 use sim::link::impair::ImpairmentSpec;
 use sim::queue::{Capacity, CongestionPointSpec, DisciplineSpec, DualPi2Spec, MarkAt, MarkingSpec, TrimmingSpec};
-use sim::spec::{Balance, Contestant, Dumbbell, EndpointSpec, FlowSpec, LinkSpec, Load, Side, Start, Topology};
+use sim::spec::{Balancing, Contestant, Dumbbell, EndpointSpec, FlowSpec, LinkSpec, Load, Side, Start, Topology};
 use sim::{Experiment, HostId};
 use transport::flow::{ReceiverConfig, SenderConfig};
 
@@ -60,7 +60,7 @@ impl Scene {
             flows: (0..FLOWS).map(flow).collect(),
             endpoints: self.endpoints(per_ack),
             sample_every: None,
-            balance: Balance::Ecmp,
+            balance: Balancing::ecmp(),
             triggers: Vec::new(),
             check_wire: false,
         }

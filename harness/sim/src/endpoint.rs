@@ -7,16 +7,15 @@ use cc_algos::controller::Cause;
 use cc_algos::receiver::{AckEvery, Notice};
 use cc_algos::signal::{NearSource, Signal};
 use cc_algos::{Controller, Ecn, Entropy, Need, PathId, Timestamp};
-use transport::flow::balance::{self, Balancer, Ecmp, Spray};
+use transport::flow::balance::{self, Balancer};
 use transport::flow::{Arrived, Event, Gate, Outgoing, RangeSet, Receiver, Sender, Workspace};
 use transport::wire::{CongestionNotification, Credit, Frame, IntStack, PacketNumberRange, Trimmed, VARINT_MAX};
 
 use crate::error::SimError;
 use crate::framing;
 use crate::packet::{Arena, Body, Packet};
-use crate::rng;
 use crate::source::{Chunk, ChunkKind, Source};
-use crate::spec::{Balance, Contestant, EndpointSpec, FlowSpec};
+use crate::spec::{Contestant, EndpointSpec, FlowSpec};
 use crate::time::SimTime;
 
 const PATH: PathId = PathId(0);
@@ -111,7 +110,7 @@ impl SendingEnd {
         };
         let body = self.with_floor(body, number, now);
         let bytes = self.bytes(number, &body);
-        let entropy = self.balancer.next_entropy(PATH, number);
+        let entropy = self.balancer.next_entropy(&self.sender.view(now, PATH));
         let ecn = self.sender.ecn(PATH);
         let outgoing = Outgoing { path: PATH, entropy, bytes, content: chunk, block: None };
         let number = self.sender.on_sent(now, outgoing);
@@ -203,7 +202,7 @@ impl SendingEnd {
     }
 
     fn settle(&mut self, desk: &mut Desk<'_>) {
-        balance::report(desk.now.to_timestamp(), desk.work, &mut *self.balancer);
+        balance::report(desk.now.to_timestamp(), &self.sender, desk.work, &mut *self.balancer);
         for event in desk.work.events.drain(..) {
             match event {
                 Event::Acked(chunk) | Event::LateAcked(chunk) => self.source.acknowledged(&chunk),
@@ -248,18 +247,6 @@ pub(crate) struct Route {
     /// Whether they ask for telemetry.
     pub(crate) telemetry: bool,
 }
-
-/// The balancer of one flow.
-pub(crate) fn balancer(balance: Balance, seed: u64, flow: u32) -> Box<dyn Balancer> {
-    let seed = rng::derive(seed, "entropy", u64::from(flow));
-    match balance {
-        Balance::Ecmp => Box::new(Ecmp::new(seed)),
-        Balance::Spray => Box::new(Spray::random(seed, SPRAY_ENTROPIES)),
-    }
-}
-
-/// Enough that every route of the largest fat-tree is hit, few enough that the state per entropy stays small.
-const SPRAY_ENTROPIES: u32 = 256;
 
 /// The receiving end.
 pub(crate) struct ReceivingEnd {

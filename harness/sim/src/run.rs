@@ -5,12 +5,12 @@ mod near_source;
 mod triggers;
 
 use cc_algos::{Need, Oracle, PathId, Setup, Span};
-use transport::flow::Workspace;
+use transport::flow::{Workspace, balance};
 
 use self::ahead::Upcoming;
 use self::near_source::Watch;
 use self::triggers::Triggers;
-use crate::endpoint::{self, Desk, Poll, ReceivingEnd, Route, SendingEnd};
+use crate::endpoint::{Desk, Poll, ReceivingEnd, Route, SendingEnd};
 use crate::error::{SimError, SpecError};
 use crate::event::{Action, EventQueue};
 use crate::framing;
@@ -316,7 +316,9 @@ impl<'a> Simulation<'a> {
         if contestant.knowledge == Knowledge::Oracle {
             setup.oracle = Some(Oracle { base_rtt: outcome.base_rtt, bottleneck: outcome.bottleneck });
         }
-        let balancer = endpoint::balancer(experiment.balance, experiment.seed, flow);
+        let mut routes = balance::Setup::new(now, rng::derive(experiment.seed, "entropy", u64::from(flow)));
+        routes.base_rtt = setup.oracle.map(|oracle| oracle.base_rtt);
+        let balancer = contestant.balance.as_ref().unwrap_or(&experiment.balance).build(&routes);
         let route = Route { now, balancer, telemetry: contestant.needs(Need::Int) };
         let controller = (contestant.build)(&setup);
         let sending = SendingEnd::new(flow, spec, &experiment.endpoints, controller, route);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use cc_algos::receiver::{AckEvery, ReceiverPolicy};
 use cc_algos::registry::{Args, RegistryError};
 use cc_algos::{Controller, Need, Rate, Registry, Setup, Span, Timestamp};
+pub use transport::flow::balance::Balancing;
 use transport::flow::{ReceiverConfig, SenderConfig};
 
 use crate::error::SimError;
@@ -36,8 +37,8 @@ pub struct Experiment {
     pub endpoints: EndpointSpec,
     /// How often to sample time series; `None` keeps none. Changes no other result.
     pub sample_every: Option<Span>,
-    /// Which routes packets take where there are several.
-    pub balance: Balance,
+    /// Which routes packets take where there are several, but for contestants with a balancer of their own.
+    pub balance: Balancing,
     /// Whether every header and frame sent is also encoded, parsed and compared. Costs time; changes no result.
     pub check_wire: bool,
 }
@@ -60,8 +61,10 @@ pub struct Contestant {
     pub build_receiver: Arc<BuildReceiver>,
     /// Signals that its flows ask the network for.
     pub needs: Vec<Need>,
-    /// Whether the flow's true base RTT and bottleneck rate are handed to the controller.
+    /// Whether the flow's true base RTT and bottleneck rate are handed to the controller, and the RTT to the balancer.
     pub knowledge: Knowledge,
+    /// Which routes its packets take, if not those of the experiment.
+    pub balance: Option<Balancing>,
 }
 
 impl Contestant {
@@ -76,6 +79,7 @@ impl Contestant {
             build_receiver: Arc::new(|rule| Box::new(rule)),
             needs: Vec::new(),
             knowledge: Knowledge::Estimated,
+            balance: None,
         }
     }
 
@@ -117,6 +121,13 @@ impl Contestant {
         self
     }
 
+    /// With a balancer of its own.
+    #[must_use]
+    pub fn balanced_by(mut self, balance: Balancing) -> Self {
+        self.balance = Some(balance);
+        self
+    }
+
     /// Asking the network for a signal.
     #[must_use]
     pub fn needing(mut self, need: Need) -> Self {
@@ -136,6 +147,7 @@ impl fmt::Debug for Contestant {
             .field("label", &self.label)
             .field("needs", &self.needs)
             .field("knowledge", &self.knowledge)
+            .field("balance", &self.balance)
             .finish_non_exhaustive()
     }
 }
@@ -284,16 +296,6 @@ pub struct EndpointSpec {
     pub ack_every: u32,
     /// Longest time an acknowledgement is held back.
     pub ack_delay: Span,
-}
-
-/// Which routes packets take where there are several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Balance {
-    /// One route per flow, by hash.
-    #[default]
-    Ecmp,
-    /// A random route per packet.
-    Spray,
 }
 
 /// Smallest packet that leaves room for headers and some payload.

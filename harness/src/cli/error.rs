@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::hunt::{HuntError, HuntStoreError};
 use crate::measure::{CompareError, StoreError, TableError};
-use crate::scenario::{CompileError, ScenarioError};
+use crate::scenario::{CompileError, EntrantError, ScenarioError};
 use crate::sweep::{FolderError, SweepError};
 
 /// What ends a command early, by exit code.
@@ -72,5 +72,7 @@ from_input!(
     CompareError,
     HuntStoreError,
     traces::TraceError,
-    cc_algos::registry::RegistryError
+    cc_algos::registry::RegistryError,
+    transport::flow::balance::BalancerError,
+    EntrantError
 );

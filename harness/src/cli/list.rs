@@ -1,9 +1,10 @@
 //! `list`: what there is.
 
-use cc_algos::registry::{Algorithm, nearest};
+use cc_algos::registry::{Algorithm, Param, nearest};
 use cc_algos::{Declaration, Promise, Registry};
 use clap::ValueEnum;
 use serde_json::{Value, json};
+use transport::flow::balance::{Balancers, Kind};
 
 use super::about::about;
 use super::error::CliError;
@@ -15,6 +16,7 @@ use crate::workload::{Pattern, Published};
 #[command(after_help = "Examples:
   cwndtunnel list algos
   cwndtunnel list algos cubic                            its parameters
+  cwndtunnel list balancers
   cwndtunnel list suites
   cwndtunnel list scenarios wan-bulk > mine.toml         a scenario to start from")]
 pub(super) struct Args {
@@ -71,14 +73,14 @@ impl Item {
     }
 }
 
-pub(super) fn list(args: &Args, registry: &Registry) -> Result<(), CliError> {
+pub(super) fn list(args: &Args, registry: &Registry, balancers: &Balancers) -> Result<(), CliError> {
     let items = match args.what {
         What::Algos => algorithms(registry),
         What::Suites => suites(),
         What::Scenarios => scenarios()?,
         What::Topologies => topologies(),
         What::Workloads => workloads(),
-        What::Balancers => balancers(),
+        What::Balancers => balancers.iter().map(balancer).collect(),
         What::Traces => link_traces(),
     };
     let items = match &args.name {
@@ -115,12 +117,7 @@ fn find(items: Vec<Item>, name: &str) -> Result<Item, CliError> {
 fn algorithms(registry: &Registry) -> Vec<Item> {
     let item = |algorithm: &Algorithm| {
         let mut detail = format!("{}: {}\n{}\n", algorithm.name(), algorithm.summary(), about(algorithm));
-        let rows: Vec<_> = algorithm
-            .params()
-            .iter()
-            .map(|param| vec![format!("  {}={}", param.name(), param.default()), param.help().to_owned()])
-            .collect();
-        detail.push_str(&columns(&rows));
+        detail.push_str(&parameters(algorithm.params()));
         Item {
             about: about(algorithm),
             detail,
@@ -192,8 +189,29 @@ fn workloads() -> Vec<Item> {
     kinds.chain(sizes).collect()
 }
 
-fn balancers() -> Vec<Item> {
-    vec![Item::new("ecmp", "one route per flow, by hash"), Item::new("spray", "a random route per packet")]
+fn balancer(kind: &Kind) -> Item {
+    let parameters = parameters(kind.params());
+    Item {
+        about: parameters.clone(),
+        detail: format!("{}: {}\n{}\n{parameters}", kind.name(), kind.summary(), kind.source()),
+        json: json!({
+            "name": kind.name(),
+            "summary": kind.summary(),
+            "source": kind.source(),
+            "parameters": kind.params().iter().map(described_parameter).collect::<Vec<_>>(),
+        }),
+        ..Item::new(kind.name(), kind.summary())
+    }
+}
+
+/// A line for each parameter: its default and what it means.
+fn parameters(params: &[Param]) -> String {
+    let row = |param: &Param| vec![format!("  {}={}", param.name(), param.default()), param.help().to_owned()];
+    columns(&params.iter().map(row).collect::<Vec<_>>())
+}
+
+fn described_parameter(param: &Param) -> Value {
+    json!({ "name": param.name(), "default": param.default().to_string(), "help": param.help() })
 }
 
 fn link_traces() -> Vec<Item> {

@@ -1,11 +1,12 @@
 //! The command line, for the program of this crate and for those of others.
 //!
 //! A crate with a controller of its own calls [`main`] with a registry that holds it, and has every command with that
-//! controller in it: `examples/own-controller` shows how.
+//! controller in it: `examples/own-controller` shows how. One with a balancer of its own calls [`main_with`].
 //!
 //! Tables and `--json` go to stdout, everything else to stderr. Exit codes: 0 good, 1 a run failed, 2 usage or bad input.
 
 mod about;
+mod balance;
 mod error;
 mod hunt;
 mod list;
@@ -19,9 +20,11 @@ mod target;
 mod trace;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use cc_algos::Registry;
 use clap::{Parser, Subcommand};
+use transport::flow::balance::Balancers;
 
 /// A wind tunnel for congestion control.
 ///
@@ -65,9 +68,15 @@ enum Command {
     Compare(report::CompareArgs),
 }
 
-/// Runs the command line of this process with the algorithms of `registry`.
-#[expect(clippy::needless_pass_by_value, reason = "a program makes its registry for this call alone")]
+/// Runs the command line of this process with the algorithms of `registry` and the built-in balancers.
 pub fn main(registry: Registry) -> ExitCode {
+    main_with(registry, Balancers::builtin())
+}
+
+/// Runs the command line of this process with the algorithms of `registry` and these balancers.
+#[expect(clippy::needless_pass_by_value, reason = "a program makes its registry for this call alone")]
+pub fn main_with(registry: Registry, balancers: Balancers) -> ExitCode {
+    let balancers = Arc::new(balancers);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -77,11 +86,11 @@ pub fn main(registry: Registry) -> ExitCode {
         }
     };
     let outcome = match &cli.command {
-        Command::Shootout(args) => shootout::shootout(args, &registry),
-        Command::Run(args) => run::run(args, &registry),
+        Command::Shootout(args) => shootout::shootout(args, &registry, &balancers),
+        Command::Run(args) => run::run(args, &registry, &balancers),
         Command::Replay(args) => replay::replay(args, &registry),
         Command::Hunt(args) => hunt::hunt(args, &registry),
-        Command::List(args) => list::list(args, &registry),
+        Command::List(args) => list::list(args, &registry, &balancers),
         Command::Trace(args) => trace::trace(args),
         Command::Report(args) => report::report(args),
         Command::Compare(args) => report::compare(args),

@@ -8,9 +8,7 @@ use cc_algos::{Rate, Registry, Span};
 use super::error::CliError;
 use super::sweep::{Lineup, SweepArgs, run_sweep};
 use crate::scenario::value::{AMOUNT_EXPECTED, Amount, MAX_SPAN, parse_span};
-use crate::scenario::{
-    Balance, Dumbbell, Endpoints, Link, Prepared, Rivals, Scenario, Service, Side, Topology, TraceOffset,
-};
+use crate::scenario::{Dumbbell, Endpoints, Link, Prepared, Rivals, Scenario, Service, Side, Topology, TraceOffset};
 use crate::workload::{Pattern, Player, Volume, Workload};
 
 #[derive(Debug, clap::Args)]
@@ -90,7 +88,7 @@ fn scenario(args: &Args) -> Scenario {
         baseline: Some("cubic".to_owned()),
         rivals: Rivals::None,
         sample_every: None,
-        balance: Balance::Ecmp,
+        balance: "ecmp".to_owned(),
         oracle: false,
         topology: Topology::Dumbbell(Dumbbell {
             pairs: args.flows,

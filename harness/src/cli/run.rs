@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cc_algos::Registry;
+use transport::flow::balance::Balancers;
 
+use super::balance::BalanceArgs;
 use super::error::CliError;
 use super::output::{note, print};
 use super::target::find_scenario;
@@ -22,12 +24,14 @@ pub(super) struct Args {
     /// A built-in scenario (see `list scenarios`), or a file.
     #[arg(value_name = "SCENARIO | FILE.toml")]
     scenario: String,
-    /// The algorithm under test [default: the scenario's first].
-    #[arg(long, value_name = "ALGO?KEY=VALUE")]
+    /// The algorithm under test, with a balancer of its own after `@` [default: the scenario's first].
+    #[arg(long, value_name = "ALGO?KEY=VALUE@BALANCER")]
     algo: Option<String>,
     /// The rival, in scenarios that have one [default: the scenario's first].
     #[arg(long, value_name = "ALGO?KEY=VALUE")]
     rival: Option<String>,
+    #[command(flatten)]
+    balance: BalanceArgs,
     /// Seed of everything random.
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     seed: u64,
@@ -39,9 +43,9 @@ pub(super) struct Args {
     qlog: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &Args, registry: &Registry) -> Result<(), CliError> {
+pub(super) fn run(args: &Args, registry: &Registry, balancers: &Arc<Balancers>) -> Result<(), CliError> {
     let (scenario, base) = find_scenario(&args.scenario, || [].into_iter())?;
-    let cell = cell(args, Arc::new(Prepared::new(scenario, &base)?), registry)?;
+    let cell = cell(args, Arc::new(args.balance.prepare(scenario, &base, balancers)?), registry)?;
     cell.prepared.compile(registry, &cell.cast, args.seed)?;
     let job = Job { cell: 0, seed: args.seed, identity: cell.identity(args.seed) };
     let record =
@@ -66,16 +70,17 @@ fn cell(args: &Args, prepared: Arc<Prepared>, registry: &Registry) -> Result<Cel
     let scenario = &prepared.scenario;
     let first = scenario.algorithms.first().cloned().unwrap_or_default();
     let of_scenario = |name: &String| {
-        let resolved = registry.resolve(name);
+        let resolved = prepared.resolve(name, registry);
         resolved.map_err(|error| CliError::usage(format!("scenario `{}`: {error}", scenario.name)))
     };
-    let subject = args.algo.as_ref().map_or_else(|| of_scenario(&first), |name| Ok(registry.resolve(name)?))?;
+    let subject =
+        args.algo.as_ref().map_or_else(|| of_scenario(&first), |name| Ok(prepared.resolve(name, registry)?))?;
     let rival = match (&scenario.rivals, &args.rival) {
         (Rivals::None, Some(_)) => {
             return Err(CliError::usage(format!("scenario `{}` has no rival: leave --rival out", scenario.name)));
         }
         (Rivals::None, None) => None,
-        (_, Some(name)) => Some(registry.resolve(name)?),
+        (_, Some(name)) => Some(prepared.resolve(name, registry)?),
         (Rivals::Each, None) => Some(of_scenario(&first)?),
         (Rivals::Named(names), None) => names.first().map(of_scenario).transpose()?,
     };

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use cc_algos::{Family, Registry};
+use transport::flow::balance::Balancers;
 
+use super::balance::BalanceArgs;
 use super::error::CliError;
 use super::sweep::{Lineup, SweepArgs, run_sweep};
 use super::target::Target;
@@ -14,6 +16,8 @@ use crate::scenario::Prepared;
   cwndtunnel shootout
   cwndtunnel shootout datacentre --seeds 3               the whole field of datacentre algorithms
   cwndtunnel shootout wan --algos wide-area              every algorithm of a family
+  cwndtunnel shootout dc-permutation --balance reps      another way to balance packets over routes
+  cwndtunnel shootout dc-permutation --algos dctcp@ecmp,dctcp@uno
   cwndtunnel shootout cellular --algos newreno,cubic,'cubic?beta=0.5' --seeds 20
   cwndtunnel shootout mine.toml --out results/mine
   cwndtunnel shootout --out results/quick --resume
@@ -23,14 +27,16 @@ pub(super) struct Args {
     #[arg(default_value = "quick", value_name = "SUITE | SCENARIO | FILE.toml")]
     target: String,
     #[command(flatten)]
+    balance: BalanceArgs,
+    #[command(flatten)]
     sweep: SweepArgs,
 }
 
-pub(super) fn shootout(args: &Args, registry: &Registry) -> Result<(), CliError> {
+pub(super) fn shootout(args: &Args, registry: &Registry, balancers: &Arc<Balancers>) -> Result<(), CliError> {
     let target = Target::find(&args.target)?;
     let mut prepared = Vec::new();
     for (scenario, base) in target.scenarios {
-        prepared.push(Arc::new(Prepared::new(scenario, &base)?));
+        prepared.push(Arc::new(args.balance.prepare(scenario, &base, balancers)?));
     }
     let of_families = field(target.families, &prepared, registry);
     run_sweep(&target.name, Lineup { scenarios: prepared, default: of_families }, &args.sweep, registry)

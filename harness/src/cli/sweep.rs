@@ -11,7 +11,7 @@ use super::error::CliError;
 use super::output::{note, print};
 use super::report::write_report;
 use crate::measure::{KeepSeries, RunRecord};
-use crate::scenario::Prepared;
+use crate::scenario::{Prepared, joined, parts};
 use crate::sweep::{
     Existing, Interrupt, Job, Manifest, Metadata, PlanRequest, PoolOptions, Progress, Recipe, ResultsFolder, Shard,
     Summary, Sweep, free_folder, run_all, simulate,
@@ -72,7 +72,7 @@ pub(super) fn run_sweep(name: &str, lineup: Lineup, args: &SweepArgs, registry: 
         )));
     }
     let declared = recipe.algorithms.iter().filter_map(|spec| {
-        let algorithm = registry.find(spec.split('?').next()?).ok()?;
+        let algorithm = registry.find(parts(spec).0.split('?').next()?).ok()?;
         Some((spec.clone(), about(algorithm)))
     });
     let declared = declared.collect();
@@ -93,16 +93,17 @@ pub(super) fn run_sweep(name: &str, lineup: Lineup, args: &SweepArgs, registry: 
     conclude(&summary, &folder, args)
 }
 
-/// Puts the members of a family in the place of its name. An algorithm of that name comes first.
+/// Puts the members of a family in the place of its name, each with the balancer that follows it. An algorithm of that name
+/// comes first.
 fn expand(names: &[String], registry: &Registry) -> Vec<String> {
     let mut expanded = Vec::new();
     for name in names {
-        let members = registry.iter().filter(|algorithm| {
-            let family = algorithm.declaration().family;
-            name == "all" || *name == family.name().replace(' ', "-")
-        });
-        let members: Vec<_> = members.map(|algorithm| algorithm.name().to_owned()).collect();
-        if members.is_empty() || registry.find(name).is_ok() {
+        let (family, balancer) = parts(name);
+        let members = registry
+            .iter()
+            .filter(|algorithm| family == "all" || *family == algorithm.declaration().family.name().replace(' ', "-"));
+        let members: Vec<_> = members.map(|algorithm| joined(algorithm.name(), balancer)).collect();
+        if members.is_empty() || registry.find(family).is_ok() {
             expanded.push(name.clone());
         } else {
             let fresh: Vec<_> =
@@ -151,11 +152,9 @@ fn conclude(summary: &Summary, folder: &ResultsFolder, args: &SweepArgs) -> Resu
 }
 
 fn baseline(request: &PlanRequest, args: &SweepArgs, registry: &Registry) -> Result<Option<String>, CliError> {
-    let of_scenario = request.scenarios.first().and_then(|prepared| prepared.scenario.baseline.clone());
-    match args.baseline.clone().or(of_scenario) {
-        Some(name) => Ok(Some(registry.resolve(&name)?.to_string())),
-        None => Ok(None),
-    }
+    let Some(first) = request.scenarios.first() else { return Ok(None) };
+    let name = args.baseline.as_ref().or(first.scenario.baseline.as_ref());
+    Ok(name.map(|name| first.resolve(name, registry)).transpose()?.map(|entrant| entrant.to_string()))
 }
 
 pub(super) fn cores() -> usize {

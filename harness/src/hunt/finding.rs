@@ -192,7 +192,7 @@ fn fly(trial: &Trial, scenario: &Scenario, algorithm: &Args) -> Result<Result<Ru
     let cell = Cell {
         scenario: scenario.name.clone(),
         algorithm: algorithm.to_string(),
-        cast: Cast { subject: algorithm.clone(), rival: None },
+        cast: Cast { subject: algorithm.clone().into(), rival: None },
         seeds: 1,
         prepared,
     };

@@ -7,7 +7,7 @@ use super::bounds::Bounds;
 use super::genome::{Genome, Jitter};
 use crate::scenario::value::Amount;
 use crate::scenario::{
-    Balance, Change, ChangeTo, Dumbbell, Endpoints, Impairments, Link, Rivals, Scenario, Service, Side, Topology,
+    Change, ChangeTo, Dumbbell, Endpoints, Impairments, Link, Rivals, Scenario, Service, Side, Topology,
 };
 use crate::workload::{Pattern, Player, Sizes, Volume, Workload};
 
@@ -32,7 +32,7 @@ impl Genome {
             baseline: None,
             rivals: Rivals::None,
             sample_every: None,
-            balance: Balance::Ecmp,
+            balance: "ecmp".to_owned(),
             oracle: false,
             topology: Topology::Dumbbell(self.dumbbell()),
             endpoints: Endpoints::INTERNET,

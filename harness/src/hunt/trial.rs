@@ -201,7 +201,7 @@ impl Trial {
     }
 
     fn fly(&self, prepared: &Prepared, algorithm: &Args, seed: u64) -> Result<Result<Measured, String>, HuntError> {
-        let cast = Cast { subject: algorithm.clone(), rival: None };
+        let cast = Cast { subject: algorithm.clone().into(), rival: None };
         let mut compiled = prepared.compile(&self.registry, &cast, seed)?;
         // Samples change no other result, and nobody reads these.
         compiled.experiment.sample_every = None;

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use cc_algos::registry::Args;
-use cc_algos::registry::RegistryError;
 use cc_algos::{Rate, Registry, Span};
 use sim::link::impair::JitterSchedule;
 use sim::spec::{self, Contestant, EndpointSpec, Experiment, Knowledge, LinkSpec};
 use transport::flow::{LossPolicy, ReceiverConfig, Rto, SenderConfig};
 
 use super::compile_link::Wire;
-use super::model::{Balance, Datacentres, Dumbbell, Link, LossDetection, Service, Side, Topology};
+use super::entrant::{Entrant, EntrantError};
+use super::model::{Datacentres, Dumbbell, Link, LossDetection, Service, Side, Topology};
 use super::resources::Prepared;
 use super::value::Amount;
 use crate::workload::{Assigned, Hosts, Only, PlanError, Player, Site, plan};
@@ -19,9 +18,9 @@ use crate::workload::{Assigned, Hosts, Only, PlanError, Player, Site, plan};
 #[derive(Clone, Debug)]
 pub struct Cast {
     /// The algorithm under test.
-    pub subject: Args,
+    pub subject: Entrant,
     /// The rival, where the scenario has one.
-    pub rival: Option<Args>,
+    pub rival: Option<Entrant>,
 }
 
 /// An experiment with the names that its numbers stand for.
@@ -39,13 +38,13 @@ pub struct Compiled {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompileError {
-    /// An algorithm is unknown or does not suit the scenario.
+    /// An algorithm or its balancer is unknown, or does not suit the scenario.
     #[error("scenario `{scenario}`: {source}")]
     Algorithm {
         /// Which scenario.
         scenario: String,
         /// Why.
-        source: Box<RegistryError>,
+        source: Box<EntrantError>,
     },
     /// The scenario needs a rival.
     #[error("scenario `{scenario}` needs a rival")]
@@ -102,10 +101,7 @@ impl Prepared {
             triggers: plan.triggers,
             endpoints: self.endpoints(),
             sample_every: Some(self.sampling()),
-            balance: match self.scenario.balance {
-                Balance::Ecmp => spec::Balance::Ecmp,
-                Balance::Spray => spec::Balance::Spray,
-            },
+            balance: self.balance.clone(),
             check_wire: false,
         };
         experiment.validate().map_err(|error| CompileError::Experiment {
@@ -122,26 +118,28 @@ impl Prepared {
     }
 
     fn contestants(&self, registry: &Registry, cast: &Cast) -> Result<Contestants, CompileError> {
-        let fault = |source: RegistryError| CompileError::Algorithm {
+        let fault = |source: EntrantError| CompileError::Algorithm {
             scenario: self.scenario.name.clone(),
             source: Box::new(source),
         };
         let knowledge = if self.scenario.oracle { Knowledge::Oracle } else { Knowledge::Estimated };
         let mut contestants = Contestants { list: Vec::new(), named: BTreeMap::new(), rival: None };
-        let mut add = |label: String, args: &Args| {
-            let contestant = Contestant::registered(registry, args, self.scenario.endpoints.mtu)?;
-            contestants.list.push(contestant.labelled(label).knowing(knowledge));
+        let mut add = |label: String, entrant: &Entrant| {
+            let contestant = Contestant::registered(registry, &entrant.args, self.scenario.endpoints.mtu)?;
+            let mut contestant = contestant.labelled(label).knowing(knowledge);
+            contestant.balance.clone_from(&entrant.balance);
+            contestants.list.push(contestant);
             Ok(contestants.list.len() - 1)
         };
         add(cast.subject.to_string(), &cast.subject).map_err(fault)?;
-        let rival = cast.rival.as_ref().map(|args| add(rival_label(args), args)).transpose().map_err(fault)?;
+        let rival = cast.rival.as_ref().map(|entrant| add(rival_label(entrant), entrant)).transpose().map_err(fault)?;
         let mut named = BTreeMap::new();
         for workload in &self.scenario.workloads {
             if let Player::Named(name) = &workload.player
                 && !named.contains_key(name)
             {
-                let args = registry.resolve(name).map_err(fault)?;
-                named.insert(name.clone(), add(rival_label(&args), &args).map_err(fault)?);
+                let entrant = self.resolve(name, registry).map_err(fault)?;
+                named.insert(name.clone(), add(rival_label(&entrant), &entrant).map_err(fault)?);
             }
         }
         contestants.named = named;
@@ -330,8 +328,8 @@ impl Prepared {
 }
 
 /// How a contestant is called that is not under test, even where it runs the same algorithm.
-fn rival_label(args: &Args) -> String {
-    format!("rival {args}")
+fn rival_label(entrant: &Entrant) -> String {
+    format!("rival {entrant}")
 }
 
 struct Contestants {

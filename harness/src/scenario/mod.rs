@@ -6,6 +6,7 @@
 mod builtin;
 mod compile;
 mod compile_link;
+mod entrant;
 mod error;
 mod fingerprint;
 mod htsim_topology;
@@ -21,11 +22,13 @@ mod write;
 
 pub use builtin::{Builtin, SCENARIOS, SUITES, Suite};
 pub use compile::{Cast, CompileError, Compiled};
+pub use entrant::{Entrant, EntrantError};
+pub(crate) use entrant::{joined, parts};
 pub use error::ScenarioError;
 pub use fingerprint::Fingerprint;
 pub use htsim_topology::{Tier, TopologyFileError, TreePlan};
 pub use model::{
-    Balance, Change, ChangeTo, CoDel, Datacentres, DualPi2, Dumbbell, Endpoints, FatTree, Impairments, Link, Loss,
+    Change, ChangeTo, CoDel, Datacentres, DualPi2, Dumbbell, Endpoints, FatTree, Impairments, Link, Loss,
     LossDetection, MarkAt, Marking, NearSource, Phantom, PhantomFeed, PhantomRole, Pie, Policer, Queue, Reorder,
     Rivals, Scenario, Service, Side, Star, Topology, TraceOffset, Tree, Trimming, Victim,
 };

@@ -30,8 +30,8 @@ pub struct Scenario {
     pub rivals: Rivals,
     /// How often to sample time series; `None` for never.
     pub sample_every: Option<Span>,
-    /// Which routes packets take where there are several.
-    pub balance: Balance,
+    /// The balancer, as `name` or `name?key=value`: which routes packets take where there are several.
+    pub balance: String,
     /// Whether controllers are told base RTT and bottleneck rate, as published simulators do.
     pub oracle: bool,
     /// Hosts and links.
@@ -51,15 +51,6 @@ pub enum Rivals {
     Each,
     /// These, in turn.
     Named(Vec<String>),
-}
-
-/// Which routes packets take where there are several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Balance {
-    /// One route per flow, by hash.
-    Ecmp,
-    /// A random route per packet.
-    Spray,
 }
 
 /// Hosts and links.

@@ -7,8 +7,8 @@ use transport::flow::{EcnMode, Pacing};
 
 use super::error::ScenarioError;
 use super::model::{
-    Balance, Datacentres, Dumbbell, Endpoints, FatTree, Link, LossDetection, Rivals, Scenario, Service, Side, Star,
-    Topology, Tree,
+    Datacentres, Dumbbell, Endpoints, FatTree, Link, LossDetection, Rivals, Scenario, Service, Side, Star, Topology,
+    Tree,
 };
 use super::read::{Entry, Section, Source};
 use super::{jitter, parse_link, parse_workload};
@@ -60,9 +60,7 @@ fn read_scenario(root: &mut Section<'_>) -> Result<Scenario, ScenarioError> {
         baseline: root.maybe("baseline", |entry| Ok(entry.text()?.to_owned()))?,
         rivals: root.or("rivals", Rivals::None, read_rivals)?,
         sample_every: root.maybe("sample_every", |entry| read_sampling(entry, duration))?,
-        balance: root.or("balance", Balance::Ecmp, |entry| {
-            entry.choice(&[("ecmp", Balance::Ecmp), ("spray", Balance::Spray)])
-        })?,
+        balance: root.or("balance", "ecmp".to_owned(), |entry| Ok(entry.text()?.to_owned()))?,
         oracle: root.or("oracle", false, Entry::switch)?,
         endpoints: root.or("endpoints", Endpoints::INTERNET, |entry| read_endpoints(entry.section()?))?,
         workloads: parse_workload::read(&root.required("workload")?)?,

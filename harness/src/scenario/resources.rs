@@ -1,12 +1,14 @@
-//! What a scenario names but does not hold: traces and flow-size distributions, loaded once for all its runs.
+//! What a scenario names but does not hold: its balancer, traces and flow-size distributions, loaded once for all its runs.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use cc_algos::Span;
 use cc_algos::registry::nearest;
+use cc_algos::{Registry, Span};
 use traces::{Generator, ReadOptions, Trace};
+use transport::flow::balance::{Balancers, Balancing};
 
+use super::entrant::{Entrant, EntrantError};
 use super::error::ScenarioError;
 use super::fingerprint::Fingerprint;
 use super::htsim_topology::TreePlan;
@@ -18,6 +20,10 @@ use crate::workload::{Matrix, Pattern, SizeDistribution, Sizes};
 pub struct Prepared {
     /// The scenario.
     pub scenario: Scenario,
+    /// The scenario's balancer.
+    pub(super) balance: Balancing,
+    /// Those that algorithms may name.
+    balancers: Arc<Balancers>,
     /// The trace of the main link, if it has one.
     pub(super) main_trace: Option<TraceSource>,
     /// The trace of a dumbbell's reverse link, if it has one.
@@ -41,12 +47,30 @@ pub(crate) enum TraceSource {
 }
 
 impl Prepared {
-    /// Loads what the scenario names; relative paths start at `base`.
+    /// Loads what the scenario names; relative paths start at `base`. Balancers are the built-in ones.
     ///
     /// # Errors
     ///
-    /// If a trace or a distribution is unknown, unreadable or malformed.
+    /// If a trace, a distribution or a balancer is unknown, unreadable or malformed.
     pub fn new(scenario: Scenario, base: &Path) -> Result<Self, ScenarioError> {
+        Self::with_balancers(scenario, base, Arc::new(Balancers::builtin()))
+    }
+
+    /// As [`Prepared::new`], with these balancers.
+    ///
+    /// # Errors
+    ///
+    /// As [`Prepared::new`].
+    pub fn with_balancers(
+        mut scenario: Scenario,
+        base: &Path,
+        balancers: Arc<Balancers>,
+    ) -> Result<Self, ScenarioError> {
+        let balance = balancers
+            .resolve(&scenario.balance)
+            .map_err(|error| ScenarioError::new(&scenario.name, error.to_string()).at_key("balance"))?;
+        // All spellings of one configuration have one fingerprint.
+        scenario.balance = balance.to_string();
         let mut fingerprint = Fingerprint::of_scenario(&scenario);
         let fault = |key: &str, message: String| ScenarioError::new(&scenario.name, message).at_key(key);
         let mut trace = |link: &Link, key: &str| {
@@ -87,7 +111,7 @@ impl Prepared {
             sizes.push(workload.pattern.sizes().into_iter().map(load).collect::<Result<Vec<_>, _>>()?);
         }
         let fingerprint = fingerprint.finish();
-        Ok(Self { scenario, main_trace, reverse_trace, tree, sizes, matrices, fingerprint })
+        Ok(Self { scenario, balance, balancers, main_trace, reverse_trace, tree, sizes, matrices, fingerprint })
     }
 
     /// Round-trip propagation along the longest path, with what packets take through switches; a dumbbell's `extra_rtt`
@@ -103,6 +127,15 @@ impl Prepared {
             }
             (Topology::Datacentres(_), None) => Span::ZERO,
         }
+    }
+
+    /// An algorithm that takes part, perhaps with a balancer of its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`Entrant::resolve`].
+    pub fn resolve(&self, spec: &str, algorithms: &Registry) -> Result<Entrant, EntrantError> {
+        Entrant::resolve(spec, algorithms, &self.balancers)
     }
 
     /// Whether there are several datacentres, between which flows are a class of their own.

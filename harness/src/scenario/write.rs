@@ -4,8 +4,8 @@ use std::fmt::{Display, Write as _};
 
 use super::jitter;
 use super::model::{
-    Balance, Change, ChangeTo, CoDel, Datacentres, Dumbbell, Endpoints, Link, Loss, LossDetection, MarkAt, Marking,
-    NearSource, Phantom, Queue, Rivals, Scenario, Service, Topology, TraceOffset, Tree, Trimming,
+    Change, ChangeTo, CoDel, Datacentres, Dumbbell, Endpoints, Link, Loss, LossDetection, MarkAt, Marking, NearSource,
+    Phantom, Queue, Rivals, Scenario, Service, Topology, TraceOffset, Tree, Trimming,
 };
 use super::parse::{ECN_MODES, PACING, SIDES};
 use super::parse_link::{FEEDS, MARK_AT, ROLES, VICTIMS};
@@ -83,13 +83,7 @@ fn write_top(out: &mut Writer, scenario: &Scenario) {
     if let Some(every) = scenario.sample_every {
         out.quoted("sample_every", every);
     }
-    out.quoted(
-        "balance",
-        match scenario.balance {
-            Balance::Ecmp => "ecmp",
-            Balance::Spray => "spray",
-        },
-    );
+    out.quoted("balance", &scenario.balance);
     out.bare("oracle", scenario.oracle);
 }
 

@@ -5,10 +5,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use cc_algos::Registry;
-use cc_algos::registry::{Args, RegistryError};
 
 use crate::measure::Identity;
-use crate::scenario::{Cast, Prepared, Rivals};
+use crate::scenario::{Cast, Entrant, EntrantError, Prepared, Rivals};
 
 /// What to sweep over.
 #[derive(Clone, Debug, Default)]
@@ -25,16 +24,16 @@ pub struct PlanRequest {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SweepError {
-    /// An algorithm is not what the registry knows.
+    /// An algorithm or its balancer is not known.
     #[error(transparent)]
-    Algorithm(Box<RegistryError>),
+    Algorithm(Box<EntrantError>),
     /// An algorithm of a scenario is not.
     #[error("scenario `{scenario}`: {source}")]
     ScenarioAlgorithm {
         /// Which scenario.
         scenario: String,
         /// Why.
-        source: Box<RegistryError>,
+        source: Box<EntrantError>,
     },
     /// Two scenarios have one name.
     #[error("two scenarios are called `{0}`: their results would overwrite each other")]
@@ -155,14 +154,16 @@ fn cells_of(prepared: &Arc<Prepared>, request: &PlanRequest, registry: &Registry
     let of_scenario =
         |source| SweepError::ScenarioAlgorithm { scenario: scenario.name.clone(), source: Box::new(source) };
     let subjects = if request.algorithms.is_empty() {
-        resolve(&scenario.algorithms, registry)?.map_err(of_scenario)?
+        resolve(&scenario.algorithms, prepared, registry)?.map_err(of_scenario)?
     } else {
-        resolve(&request.algorithms, registry)?.map_err(|source| SweepError::Algorithm(Box::new(source)))?
+        resolve(&request.algorithms, prepared, registry)?.map_err(|source| SweepError::Algorithm(Box::new(source)))?
     };
     let rivals = match &scenario.rivals {
         Rivals::None => vec![None],
         Rivals::Each => subjects.iter().cloned().map(Some).collect(),
-        Rivals::Named(names) => resolve(names, registry)?.map_err(of_scenario)?.into_iter().map(Some).collect(),
+        Rivals::Named(names) => {
+            resolve(names, prepared, registry)?.map_err(of_scenario)?.into_iter().map(Some).collect()
+        }
     };
     let mut cells = Vec::new();
     for rival in &rivals {
@@ -183,12 +184,17 @@ fn cells_of(prepared: &Arc<Prepared>, request: &PlanRequest, registry: &Registry
 }
 
 /// Resolves names: the outer error is a repetition, the inner one an unknown algorithm.
-fn resolve(names: &[String], registry: &Registry) -> Result<Result<Vec<Args>, RegistryError>, SweepError> {
-    let resolved: Result<Vec<Args>, _> = names.iter().map(|name| registry.resolve(name)).collect();
+fn resolve(
+    names: &[String],
+    prepared: &Prepared,
+    registry: &Registry,
+) -> Result<Result<Vec<Entrant>, EntrantError>, SweepError> {
+    let resolved: Result<Vec<Entrant>, _> = names.iter().map(|name| prepared.resolve(name, registry)).collect();
     if let Ok(all) = &resolved {
-        for (index, args) in all.iter().enumerate() {
-            if all[..index].iter().any(|earlier| earlier.to_string() == args.to_string()) {
-                return Err(SweepError::RepeatedAlgorithm(args.to_string()));
+        let names: Vec<_> = all.iter().map(Entrant::to_string).collect();
+        for (index, name) in names.iter().enumerate() {
+            if names[..index].contains(name) {
+                return Err(SweepError::RepeatedAlgorithm(name.clone()));
             }
         }
     }

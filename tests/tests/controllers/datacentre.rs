@@ -4,7 +4,7 @@ use cc_algos::{Rate, Span};
 use cwndtunnel_tests::{at, delivery_rate, experiment, flow, probability, run, sample_at};
 use sim::outcome::FlowOutcome;
 use sim::queue::{Capacity, DisciplineSpec, MarkingSpec, Red, RedAverage, TrimmingSpec};
-use sim::spec::{Balance, FatTree, FlowSpec, Knowledge, LinkSpec, Load, Star, Start, Topology};
+use sim::spec::{Balancing, FatTree, FlowSpec, Knowledge, LinkSpec, Load, Star, Start, Topology};
 use sim::{Experiment, Outcome};
 use transport::flow::SenderConfig;
 
@@ -129,7 +129,7 @@ fn an_incast_of_fastflow_is_fair_and_quick_adapt_brings_it_down_within_five_roun
 /// some links where each keeps to one; the abstract claims up to 47 % more utilisation.
 #[test]
 fn mprdma_over_all_paths_uses_more_of_a_fat_tree_than_over_one_each() {
-    let throughput = |balance: Balance| {
+    let throughput = |balance: Balancing| {
         let rate = Rate::from_gbps(10);
         let mut link = LinkSpec::fixed(rate, Span::from_micros(1));
         link.marking = MarkingSpec::Threshold { bytes: 60_000 };
@@ -140,7 +140,7 @@ fn mprdma_over_all_paths_uses_more_of_a_fat_tree_than_over_one_each() {
         experiment.balance = balance;
         run(&experiment).flows.iter().map(|flow| flow.delivered).sum::<u64>() as f64
     };
-    let (one, all) = (throughput(Balance::Ecmp), throughput(Balance::Spray));
+    let (one, all) = (throughput(Balancing::ecmp()), throughput(Balancing::spray()));
     assert!(all > 1.2 * one, "{all} over all paths, {one} over one");
     // 16 hosts of 10 Gb/s for 5 ms.
     assert!(all > 0.7 * 16.0 * 10e9 / 8.0 * 5e-3, "{all} of {one}");

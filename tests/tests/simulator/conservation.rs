@@ -2,7 +2,7 @@
 //! algorithms.
 
 use cc_algos::{Rate, Span, Timestamp};
-use cwndtunnel_tests::{MTU, at, contestant, experiment_of, flow, probability};
+use cwndtunnel_tests::{MTU, at, balancing, contestant, experiment_of, flow, probability};
 use proptest::prelude::*;
 use sim::link::impair::{
     AckThinning, GilbertElliott, ImpairmentSpec, JitterLaw, JitterSchedule, JitterSpec, JitterStep, LossSpec, Reorder,
@@ -13,8 +13,7 @@ use sim::queue::{
     Capacity, CodelSpec, DisciplineSpec, DualPi2Spec, FqCodelSpec, MarkAt, MarkingSpec, PieSpec, TrimmingSpec, Victim,
 };
 use sim::spec::{
-    Balance, Datacentres, Dumbbell, FatTree, FlowSpec, LinkSpec, Load, Side, Star, Start, Topology, Tree, TreeLinks,
-    TreeShape,
+    Datacentres, Dumbbell, FatTree, FlowSpec, LinkSpec, Load, Side, Star, Start, Topology, Tree, TreeLinks, TreeShape,
 };
 use sim::{Experiment, Outcome};
 use transport::flow::{LossPolicy, Pacing, Rto, SenderConfig};
@@ -182,16 +181,19 @@ fn senders() -> impl Strategy<Value = SenderConfig> {
     })
 }
 
+const BALANCERS: &[&str] =
+    &["ecmp", "spray", "flowlet", "plb?rounds=1&pause=1ms", "reps?freeze=loss&freezing=1ms", "bitmap", "uno"];
+
 fn experiments() -> impl Strategy<Value = Experiment> {
     let network = topologies().prop_flat_map(|(hosts, topology)| (Just(topology), flows(hosts)));
-    let balance = prop_oneof![Just(Balance::Ecmp), Just(Balance::Spray)];
+    let balance = prop::sample::select(BALANCERS);
     (network, senders(), 1_u32..5, balance, any::<u64>()).prop_map(
         |((topology, flows), sender, every, balance, seed)| {
             let contestants = ALGORITHMS.map(contestant).to_vec();
             let mut experiment = experiment_of(contestants, topology, flows, Span::from_secs(3));
             experiment.endpoints.sender = sender;
             experiment.endpoints.ack_every = every;
-            (experiment.seed, experiment.balance, experiment.check_wire) = (seed, balance, true);
+            (experiment.seed, experiment.balance, experiment.check_wire) = (seed, balancing(balance), true);
             experiment.sample_every = Some(Span::from_millis(50));
             experiment
         },

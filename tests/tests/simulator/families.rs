@@ -14,7 +14,7 @@ use sim::queue::{
     PhantomFeed, PhantomRole, PhantomSpec, PieSpec, PolicerSpec, Red, RedAverage, TrimmingSpec, Victim,
 };
 use sim::spec::{
-    Balance, Datacentres, FatTree, FlowSpec, LinkSpec, Load, Side, Star, Start, Topology, Tree, TreeLinks, TreeShape,
+    Balancing, Datacentres, FatTree, FlowSpec, LinkSpec, Load, Side, Star, Start, Topology, Tree, TreeLinks, TreeShape,
 };
 use sim::{Experiment, FlowId};
 use transport::flow::{EchoConfig, EcnMode, LossPolicy, Rto, SenderConfig, Skip};
@@ -78,7 +78,7 @@ fn fat_tree() -> Experiment {
     let flows = (0..16).map(|host| flow(host, (host + 7) % 16, Load::Bytes(400_000))).collect();
     let mut experiment = experiment("newreno", Topology::FatTree(tree), flows, Span::from_millis(20));
     experiment.endpoints.sender = SenderConfig::datacentre();
-    experiment.balance = Balance::Spray;
+    experiment.balance = Balancing::spray();
     experiment
 }
 
@@ -109,7 +109,7 @@ fn two_datacentres() -> Experiment {
     let flows = (0..8).map(|host| flow(host, (host + 3) % 8, Load::Bytes(400_000))).collect();
     let mut experiment = experiment("dctcp", topology, flows, Span::from_millis(50));
     experiment.endpoints.sender = SenderConfig::datacentre();
-    experiment.balance = Balance::Spray;
+    experiment.balance = Balancing::spray();
     experiment
 }
 

@@ -383,6 +383,7 @@ impl<C: Content> Path<C> {
         self.probes.expired = self.probes.expired.saturating_add(1);
         self.probes.owed = self.detector.probes();
         self.totals.probe_timeouts += 1;
+        work.probed.push(self.id);
         let mut batch = Batch::new(self.ledger.in_flight_bytes(), work);
         self.conclude(context, Cause::Timeout { consecutive: self.probes.expired }, &mut batch, work);
     }

@@ -6,6 +6,7 @@ use cc_algos::ids::PathId;
 use cc_algos::signal::{Ecn, PathChange, Signal};
 use cc_algos::units::{Rate, Span, Timestamp};
 
+use super::balance::PathView;
 use super::config::{Pacing, SenderConfig};
 use super::ecn::EcnValidator;
 use super::ledger::{Ledger, NewPacket};
@@ -274,6 +275,19 @@ impl<C: Content> Path<C> {
         flight.next_packet_number = self.ledger.next_number();
         flight.siblings = siblings;
         flight
+    }
+
+    /// This path as a balancer sees it.
+    #[inline]
+    pub(super) fn view(&self, now: Timestamp) -> PathView {
+        PathView {
+            id: self.id,
+            now,
+            next_packet_number: self.ledger.next_number(),
+            in_flight: self.ledger.in_flight_packets(),
+            min_rtt: self.rtt.min(),
+            smoothed_rtt: self.rtt.measured_smoothed(),
+        }
     }
 
     /// This path as its siblings' controllers see it.

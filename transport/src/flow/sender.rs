@@ -6,6 +6,7 @@ use cc_algos::signal::{Ecn, Signal};
 use cc_algos::units::Timestamp;
 use smallvec::SmallVec;
 
+use super::balance::PathView;
 use super::config::SenderConfig;
 use super::feedback::{Context, earliest};
 use super::path::Path;
@@ -194,6 +195,12 @@ impl<C: Content> Sender<C> {
     /// A picture of a path.
     pub fn stats(&self, path: PathId) -> PathStats {
         self.path(path).stats()
+    }
+
+    /// A path as its balancer sees it.
+    #[inline]
+    pub fn view(&self, now: Timestamp, path: PathId) -> PathView {
+        self.path(path).view(now)
     }
 
     /// Reads a little of each part of a path that an acknowledgement needs, and says nothing by the result. For a driver

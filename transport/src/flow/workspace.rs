@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use cc_algos::controller::{Cause, PacketRecord};
+use cc_algos::ids::PathId;
 
 /// What became of a packet's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct Workspace<C> {
     /// What revealed the losses.
     pub(super) lost_by: Option<Cause>,
     pub(super) spurious: Vec<PacketRecord>,
+    /// Paths whose probe timeout expired.
+    pub(super) probed: Vec<PathId>,
     /// New ranges of an acknowledgement, descending.
     pub(super) fresh: Vec<Range<u64>>,
 }
@@ -38,6 +41,7 @@ impl<C> Default for Workspace<C> {
             lost: Vec::new(),
             lost_by: None,
             spurious: Vec::new(),
+            probed: Vec::new(),
             fresh: Vec::new(),
         }
     }
@@ -70,6 +74,7 @@ impl<C> Workspace<C> {
         self.lost.clear();
         self.lost_by = None;
         self.spurious.clear();
+        self.probed.clear();
         self.fresh.clear();
     }
 }

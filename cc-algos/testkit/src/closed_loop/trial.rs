@@ -4,7 +4,7 @@ use cc_algos::{Rate, Span, Timestamp};
 use sim::link::impair::LossSpec;
 use sim::link::{End, Segment, Segments, ServiceSpec};
 use sim::outcome::Sample;
-use sim::spec::{Balance, Contestant, Dumbbell, Experiment, FlowSpec, LinkSpec, Load, Side, Start, Topology};
+use sim::spec::{Balancing, Contestant, Dumbbell, Experiment, FlowSpec, LinkSpec, Load, Side, Start, Topology};
 use sim::{HostId, Outcome, Probability};
 
 use super::TrialError;
@@ -97,7 +97,7 @@ impl<'a> Trial<'a> {
             contestants: self.contestants,
             endpoints: habitat.endpoints(),
             sample_every: Some(Span::from_nanos(habitat.base_rtt.as_nanos() / SAMPLES_PER_RTT)),
-            balance: Balance::Ecmp,
+            balance: Balancing::ecmp(),
             triggers: Vec::new(),
             check_wire: false,
         };

@@ -13,7 +13,7 @@ use crate::link::impair::{JitterSchedule, JitterStep};
 use crate::outcome::Outcome;
 use crate::queue::{Capacity, DisciplineSpec};
 use crate::spec::{
-    Balance, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, Side, Start, Topology,
+    Balancing, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, Side, Start, Topology,
 };
 
 fn contestant(spec: &'static str) -> Contestant {
@@ -66,7 +66,7 @@ fn experiment(topology: Topology, flows: Vec<FlowSpec>, algorithm: &'static str,
         flows,
         endpoints: endpoints(),
         sample_every: None,
-        balance: Balance::Ecmp,
+        balance: Balancing::ecmp(),
         triggers: Vec::new(),
         check_wire: true,
     }

@@ -2,6 +2,7 @@ use std::path::Path;
 
 use sim::queue::{Capacity, DisciplineSpec, MarkingSpec};
 use sim::spec::{Load, Start};
+use transport::flow::balance::Balancers;
 
 use super::super::{Builtin, Rivals, SCENARIOS, Scenario};
 use super::*;
@@ -11,7 +12,8 @@ fn prepared(name: &str) -> Prepared {
 }
 
 fn cast(registry: &Registry, subject: &str, rival: Option<&str>) -> Cast {
-    Cast { subject: registry.resolve(subject).unwrap(), rival: rival.map(|rival| registry.resolve(rival).unwrap()) }
+    let entrant = |spec| Entrant::resolve(spec, registry, &Balancers::builtin()).unwrap();
+    Cast { subject: entrant(subject), rival: rival.map(entrant) }
 }
 
 fn compile(name: &str, subject: &str, seed: u64) -> Compiled {

@@ -345,7 +345,7 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
                 baseline: oracle.then(|| "newreno".into()),
                 rivals,
                 sample_every,
-                balance: if oracle { Balance::Spray } else { Balance::Ecmp },
+                balance: if oracle { "spray?order=round-robin" } else { "ecmp" }.into(),
                 oracle,
                 topology,
                 endpoints,

@@ -1,10 +1,14 @@
-//! One route per flow, as routers choose it by hashing addresses and ports (RFC 2992).
+//! `ecmp`: one route per flow, as routers choose it by hashing addresses and ports (RFC 2992).
+//!
+//! ```text
+//! at the start   entropy = random
+//! ```
 
-use cc_algos::ids::{Entropy, PathId};
-use rand_core::{Rng, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use cc_algos::ids::Entropy;
 
-use super::Balancer;
+use super::draw::{Draw, FLOW_LABELS};
+use super::registry::Kind;
+use super::{Balancer, PathView};
 
 /// Every packet bears the same entropy.
 #[derive(Clone, Copy, Debug)]
@@ -15,8 +19,7 @@ pub struct Ecmp {
 impl Ecmp {
     /// A flow with an entropy of twenty bits drawn from `seed`.
     pub fn new(seed: u64) -> Self {
-        let random = Xoshiro256PlusPlus::seed_from_u64(seed).next_u64();
-        Self { entropy: Entropy((random >> 44) as u32) }
+        Self::with_entropy(Draw::new(seed, FLOW_LABELS).entropy())
     }
 
     /// A flow with this entropy.
@@ -26,11 +29,15 @@ impl Ecmp {
 }
 
 impl Balancer for Ecmp {
-    fn next_entropy(&mut self, _path: PathId, _packet_number: u64) -> Entropy {
+    fn next_entropy(&mut self, _path: &PathView) -> Entropy {
         self.entropy
     }
 
     fn clone_box(&self) -> Box<dyn Balancer> {
         Box::new(*self)
     }
+}
+
+pub(super) fn kind() -> Kind {
+    Kind::new("ecmp", "one route per flow, by hash", "RFC 2992", |_, setup| Ok(Box::new(Ecmp::new(setup.seed))))
 }

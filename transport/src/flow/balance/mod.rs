@@ -1,29 +1,96 @@
 //! Which path and which entropy the next packet takes.
 //!
 //! A balancer sees identifiers and what became of packets that bore them, and nothing of any controller. It is open: a
-//! driver holds a `Box<dyn Balancer>`, asks it before each packet and reports after each call to the sender.
+//! driver holds a `Box<dyn Balancer>`, asks it before each packet and [reports](report) after each call to the sender.
+//!
+//! | name | route | leaves it |
+//! |---|---|---|
+//! | [`ecmp`](Ecmp) | one per flow | never |
+//! | [`flowlet`](Flowlet) | one at a time | after a pause in sending |
+//! | [`plb`](Plb) | one at a time | after congested round trips, after a timeout |
+//! | [`uno`](Uno) | a few in turn | those that fall silent, once packets get lost |
+//! | [`spray`](Spray) | one per packet | |
+//! | [`reps`](Reps) | one per packet | unless it came back unmarked |
+//! | [`bitmap`](Bitmap) | all in turn | those with penalties for marks and losses, for a while |
+//!
+//! [`Balancers`] holds them by name, with typed parameters: `uno?subflows=8`.
 
+mod bitmap;
+mod draw;
 mod ecmp;
+mod flowlet;
+mod plb;
+mod registry;
+mod reps;
 mod spray;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod uno;
 
 use core::fmt::Debug;
 
-use cc_algos::controller::Cause;
+use cc_algos::controller::{Cause, PacketRecord};
 use cc_algos::ids::{Entropy, PathId};
+use cc_algos::registry::{Args, Param, Value};
 use cc_algos::signal::Ecn;
-use cc_algos::units::Timestamp;
+use cc_algos::units::{Span, Timestamp};
 
+pub use self::bitmap::{Bitmap, BitmapParams};
 pub use self::ecmp::Ecmp;
+pub use self::flowlet::Flowlet;
+pub use self::plb::{Plb, PlbParams};
+pub use self::registry::{BalancerError, Balancers, Balancing, Build, Kind};
+pub use self::reps::{FreezeOn, Reps, RepsParams};
 pub use self::spray::Spray;
+pub use self::uno::{Uno, UnoParams};
+use super::Content;
+use super::sender::Sender;
 use super::workspace::Workspace;
 
-/// Where a packet went.
+/// What a balancer is built from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Route {
-    /// The path it took.
-    pub path: PathId,
-    /// The entropy it carried.
-    pub entropy: Entropy,
+#[non_exhaustive]
+pub struct Setup {
+    /// When the flow begins.
+    pub now: Timestamp,
+    /// Seed of everything random in it.
+    pub seed: u64,
+    /// RTT of the path without queues, if somebody knows it in advance, as published simulators do.
+    pub base_rtt: Option<Span>,
+}
+
+impl Setup {
+    /// A flow that begins at `now` and knows nothing of its path.
+    pub const fn new(now: Timestamp, seed: u64) -> Self {
+        Self { now, seed, base_rtt: None }
+    }
+}
+
+/// A path of the sender, as a balancer sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PathView {
+    /// Which.
+    pub id: PathId,
+    /// What time it is.
+    pub now: Timestamp,
+    /// The number that the next packet will bear.
+    pub next_packet_number: u64,
+    /// Packets in flight.
+    pub in_flight: u64,
+    /// The smallest RTT sample.
+    pub min_rtt: Option<Span>,
+    /// The smoothed RTT, once there was a sample.
+    pub smoothed_rtt: Option<Span>,
+}
+
+impl PathView {
+    /// A path on which nothing was sent.
+    pub const fn idle(id: PathId, now: Timestamp) -> Self {
+        Self { id, now, next_packet_number: 0, in_flight: 0, min_rtt: None, smoothed_rtt: None }
+    }
 }
 
 /// What became of a packet.
@@ -39,20 +106,46 @@ pub enum Verdict {
     Timeout,
 }
 
+/// A packet, and what became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fate {
+    /// The path it took.
+    pub path: PathId,
+    /// The entropy it carried.
+    pub entropy: Entropy,
+    /// Its number on its path.
+    pub packet_number: u64,
+    /// When it was sent.
+    pub sent_at: Timestamp,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+impl Fate {
+    const fn of(packet: &PacketRecord, verdict: Verdict) -> Self {
+        let PacketRecord { path, entropy, packet_number, sent_at, .. } = *packet;
+        Self { path, entropy, packet_number, sent_at, verdict }
+    }
+}
+
 /// Chooses routes. Deterministic: what is random in it comes from its seed.
 pub trait Balancer: Debug + Send {
-    /// The entropy of the next packet, number `packet_number` on `path`.
-    fn next_entropy(&mut self, path: PathId, packet_number: u64) -> Entropy;
+    /// The entropy of the next packet on a path.
+    fn next_entropy(&mut self, path: &PathView) -> Entropy;
 
     /// The path of the next packet, one of `open` (those that may send now). The first by default.
     fn next_path(&mut self, open: &[PathId]) -> Option<PathId> {
         open.first().copied()
     }
 
-    /// What became of a packet.
-    fn on_verdict(&mut self, _now: Timestamp, _route: Route, _verdict: Verdict) {}
+    /// What became of a packet. The path is seen as it is after all that was found out at once.
+    fn on_verdict(&mut self, _fate: &Fate, _path: &PathView) {}
 
-    /// Whether [`Balancer::on_verdict`] does anything; if not, it need not be called.
+    /// A probe timeout expired (RFC 9002, section 6.2): nothing was heard for so long, yet no packet is held for lost.
+    fn on_probe_timeout(&mut self, _path: &PathView) {}
+
+    /// Whether [`Balancer::on_verdict`] and [`Balancer::on_probe_timeout`] do anything; if not, they need not be called.
     fn listens(&self) -> bool {
         false
     }
@@ -61,95 +154,32 @@ pub trait Balancer: Debug + Send {
     fn clone_box(&self) -> Box<dyn Balancer>;
 }
 
-/// Tells a balancer what the last call to a sender found out.
-pub fn report<C>(now: Timestamp, work: &Workspace<C>, balancer: &mut dyn Balancer) {
+/// Tells a balancer what the last call to a sender found out: probe timeouts, then what arrived, then what got lost. So who
+/// asks how long a route has been silent knows the latest of it.
+pub fn report<C: Content>(now: Timestamp, sender: &Sender<C>, work: &Workspace<C>, balancer: &mut dyn Balancer) {
     if !balancer.listens() {
         return;
+    }
+    for path in &work.probed {
+        balancer.on_probe_timeout(&sender.view(now, *path));
+    }
+    for packet in work.acked().iter().chain(work.spurious()) {
+        let verdict = if packet.arrived_as == Some(Ecn::Ce) { Verdict::Ecn } else { Verdict::Good };
+        balancer.on_verdict(&Fate::of(packet, verdict), &sender.view(now, packet.path));
     }
     let silent = matches!(work.lost_by, Some(Cause::Timeout { .. } | Cause::PathDead));
     let verdict = if silent { Verdict::Timeout } else { Verdict::Nack };
     for packet in work.lost() {
-        balancer.on_verdict(now, Route { path: packet.path, entropy: packet.entropy }, verdict);
-    }
-    for packet in work.acked().iter().chain(work.spurious()) {
-        let verdict = if packet.arrived_as == Some(Ecn::Ce) { Verdict::Ecn } else { Verdict::Good };
-        balancer.on_verdict(now, Route { path: packet.path, entropy: packet.entropy }, verdict);
+        balancer.on_verdict(&Fate::of(packet, verdict), &sender.view(now, packet.path));
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
+/// The parameter `entropies`.
+fn entropies_param(default: u32) -> Param {
+    Param::new("entropies", Value::Integer(u64::from(default)), "entropies to draw from")
+        .within(1.0, f64::from(draw::FLOW_LABELS))
+}
 
-    use cc_algos::controller::PacketRecord;
-
-    use super::*;
-
-    fn entropies(mut balancer: impl Balancer, packets: u64) -> Vec<u32> {
-        (0..packets).map(|number| balancer.next_entropy(PathId(0), number).0).collect()
-    }
-
-    #[test]
-    fn ecmp_keeps_a_flow_on_one_route_and_flows_apart() {
-        let seen = entropies(Ecmp::new(1), 100);
-        assert!(seen.iter().all(|entropy| *entropy == seen[0] && *entropy < 1 << 20), "{seen:?}");
-        let flows: BTreeSet<u32> = (0..100).map(|seed| entropies(Ecmp::new(seed), 1)[0]).collect();
-        assert!(flows.len() > 95, "of 100 draws from 2^20 hardly two are equal, but there are {}", flows.len());
-    }
-
-    #[test]
-    fn round_robin_visits_every_entropy_in_turn_from_a_seeded_start() {
-        let seen = entropies(Spray::round_robin(9, 4), 8);
-        assert!(seen.windows(2).all(|pair| pair[1] == (pair[0] + 1) % 4), "{seen:?}");
-    }
-
-    #[test]
-    fn random_spraying_is_even_and_repeats_with_its_seed() {
-        let seen = entropies(Spray::random(1, 8), 8_000);
-        assert_eq!(seen, entropies(Spray::random(1, 8), 8_000));
-        assert_ne!(seen, entropies(Spray::random(2, 8), 8_000));
-        let mut counts = BTreeMap::new();
-        seen.iter().for_each(|entropy| *counts.entry(*entropy).or_insert(0) += 1);
-        // 1 000 each; the standard deviation is sqrt(8 000 x 1/8 x 7/8) = 29.6, five of them 148.
-        assert_eq!(counts.len(), 8);
-        assert!(counts.values().all(|count| (852..=1_148).contains(count)), "{counts:?}");
-    }
-
-    #[derive(Debug, Default, Clone)]
-    struct Listener(Vec<(u32, Verdict)>);
-
-    impl Balancer for Listener {
-        fn next_entropy(&mut self, _path: PathId, _packet_number: u64) -> Entropy {
-            Entropy(0)
-        }
-        fn on_verdict(&mut self, _now: Timestamp, route: Route, verdict: Verdict) {
-            self.0.push((route.entropy.0, verdict));
-        }
-        fn listens(&self) -> bool {
-            true
-        }
-        fn clone_box(&self) -> Box<dyn Balancer> {
-            Box::new(self.clone())
-        }
-    }
-
-    #[test]
-    fn a_report_names_each_packets_route_and_fate() {
-        let packet = |entropy, arrived_as| {
-            let mut record = PacketRecord::new(0, 1_000, Timestamp::ZERO);
-            record.entropy = Entropy(entropy);
-            record.arrived_as = arrived_as;
-            record
-        };
-        let mut work = Workspace::<()>::new();
-        work.acked = vec![packet(1, Some(Ecn::Ect0)), packet(2, Some(Ecn::Ce)), packet(3, None)];
-        work.lost = vec![packet(4, None)];
-        let timeout = Cause::Timeout { consecutive: 1 };
-        for (cause, lost) in [(Cause::Ack, Verdict::Nack), (Cause::Trim, Verdict::Nack), (timeout, Verdict::Timeout)] {
-            work.lost_by = Some(cause);
-            let mut listener = Listener::default();
-            report(Timestamp::ZERO, &work, &mut listener);
-            assert_eq!(listener.0, [(4, lost), (1, Verdict::Good), (2, Verdict::Ecn), (3, Verdict::Good)]);
-        }
-    }
+fn entropies(args: &Args) -> u32 {
+    args.integer("entropies") as u32
 }
