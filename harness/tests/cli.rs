@@ -122,6 +122,50 @@ fn every_list_has_entries_and_is_also_json() {
 }
 
 #[test]
+fn a_balancer_is_the_scenarios_the_command_lines_or_an_algorithms_own() {
+    let scratch = Scratch::new();
+    let tiny = std::fs::read_to_string(scratch.tiny_scenario()).unwrap();
+    let balanced = |balance: &str| {
+        let file = format!("{}.toml", balance.replace(['?', '='], "-"));
+        scratch.file(&file, &format!("balance = \"{balance}\"\n{tiny}"))
+    };
+    for args in [
+        &["run", &balanced("plb?rounds=3")][..],
+        &["run", &balanced("ecmp"), "--balance", "uno?subflows=4"],
+        &["run", &balanced("ecmp"), "--algo", "cubic?beta=0.5@reps?buffer=4"],
+        &[
+            "shootout",
+            &balanced("ecmp"),
+            "--algos",
+            "cubic,cubic@uno",
+            "--seeds",
+            "1",
+            "--balance",
+            "bitmap",
+            "--out",
+            "o",
+        ],
+    ] {
+        let output = run(&scratch, args);
+        assert_eq!(code(&output), 0, "{args:?}: {}", stderr(&output));
+        let named = args.iter().find(|arg| arg.contains('@'));
+        assert!(named.is_none_or(|spec| stdout(&output).contains(spec.split(',').last().unwrap())), "{args:?}");
+    }
+    for (args, message) in [
+        (&["run", &balanced("ecmpp")][..], "`balance`: unknown balancer `ecmpp`: did you mean `ecmp`?"),
+        (&["run", &balanced("uno?subflows=0")], "`balance`: `uno?subflows=0`: expected 1 to 4096"),
+        (&["run", &balanced("ecmp"), "--balance", "unno"], "unknown balancer `unno`: did you mean `uno`?"),
+        (&["run", &balanced("ecmp"), "--algo", "cubic@blb"], "unknown balancer `blb`: did you mean `plb`?"),
+        (&["shootout", &balanced("ecmp"), "--algos", "cubic@ecmp,cubic@ecmp"], "`cubic@ecmp` is named twice"),
+    ] {
+        let output = run(&scratch, args);
+        assert_eq!(code(&output), 2, "{args:?}");
+        assert!(stderr(&output).contains(message), "{args:?}: {}", stderr(&output));
+    }
+    assert!(stdout(&run(&scratch, &["list", "balancers", "uno"])).contains("subflows=10"));
+}
+
+#[test]
 fn a_printed_scenario_is_one_to_start_from() {
     let scratch = Scratch::new();
     let toml = stdout(&run(&scratch, &["list", "scenarios", "wan-bulk"]));

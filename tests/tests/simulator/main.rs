@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+mod balancing;
 mod conservation;
 mod determinism;
 mod families;
