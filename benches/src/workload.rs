@@ -16,7 +16,7 @@ use cc_algos::registry::RegistryError;
 use cc_algos::{Rate, Registry, Span, Timestamp};
 use sim::queue::{Capacity, DisciplineSpec, MarkingSpec};
 use sim::spec::{
-    Balancing, Contestant, Dumbbell, EndpointSpec, FatTree, FlowSpec, LinkSpec, Load, Side, Start, Topology,
+    Balancing, Contestant, Dumbbell, EndpointSpec, FatTree, FlowSpec, LinkSpec, Load, Side, Start, Switching, Topology,
 };
 use sim::{Experiment, HostId};
 use transport::flow::{ReceiverConfig, SenderConfig};
@@ -110,6 +110,7 @@ impl Workload {
             },
             sample_every: None,
             balance,
+            switching: Switching::Ecmp,
             triggers: Vec::new(),
             check_wire: false,
         })

@@ -149,7 +149,7 @@ fn a_balancer_is_the_scenarios_the_command_lines_or_an_algorithms_own() {
         let output = run(&scratch, args);
         assert_eq!(code(&output), 0, "{args:?}: {}", stderr(&output));
         let named = args.iter().find(|arg| arg.contains('@'));
-        assert!(named.is_none_or(|spec| stdout(&output).contains(spec.split(',').last().unwrap())), "{args:?}");
+        assert!(named.is_none_or(|spec| stdout(&output).contains(spec.rsplit(',').next().unwrap())), "{args:?}");
     }
     for (args, message) in [
         (&["run", &balanced("ecmpp")][..], "`balance`: unknown balancer `ecmpp`: did you mean `ecmp`?"),

@@ -4,7 +4,8 @@ use cc_algos::{Rate, Registry, Span, Timestamp};
 use sim::link::impair::LossSpec;
 use sim::queue::{Capacity, DisciplineSpec};
 use sim::spec::{
-    Balancing, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, Side, Start, Topology,
+    Balancing, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, Side, Start, Switching,
+    Topology,
 };
 use sim::{HostId, Probability};
 use transport::flow::{ReceiverConfig, SenderConfig};
@@ -121,6 +122,7 @@ pub fn experiment_of(
         },
         sample_every: None,
         balance: Balancing::ecmp(),
+        switching: Switching::Ecmp,
         triggers: Vec::new(),
         check_wire: false,
     }

@@ -11,7 +11,9 @@ use cc_algos::{Declaration, Family, Need, Rate, Span, Timestamp};
 use sim::link::ServiceSpec;
 use sim::link::impair::ImpairmentSpec;
 use sim::queue::{Capacity, CongestionPointSpec, DisciplineSpec, DualPi2Spec, MarkAt, MarkingSpec, TrimmingSpec};
-use sim::spec::{Balancing, Contestant, Dumbbell, EndpointSpec, FlowSpec, LinkSpec, Load, Side, Start, Topology};
+use sim::spec::{
+    Balancing, Contestant, Dumbbell, EndpointSpec, FlowSpec, LinkSpec, Load, Side, Start, Switching, Topology,
+};
 use sim::{Experiment, HostId};
 use transport::flow::{ReceiverConfig, SenderConfig};
 
@@ -61,6 +63,7 @@ impl Scene {
             endpoints: self.endpoints(per_ack),
             sample_every: None,
             balance: Balancing::ecmp(),
+            switching: Switching::Ecmp,
             triggers: Vec::new(),
             check_wire: false,
         }

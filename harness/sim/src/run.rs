@@ -2,6 +2,7 @@
 
 mod ahead;
 mod near_source;
+mod switching;
 mod triggers;
 
 use cc_algos::{Need, Oracle, PathId, Setup, Span};
@@ -9,6 +10,7 @@ use transport::flow::{Workspace, balance};
 
 use self::ahead::Upcoming;
 use self::near_source::Watch;
+use self::switching::Flowlets;
 use self::triggers::Triggers;
 use crate::endpoint::{Desk, Poll, ReceivingEnd, Route, SendingEnd};
 use crate::error::{SimError, SpecError};
@@ -58,6 +60,7 @@ struct Simulation<'a> {
     flows: Vec<Stage>,
     /// Flows that begin when another has arrived, by that other.
     followers: Vec<Vec<(u32, Span)>>,
+    flowlets: Flowlets,
     triggers: Triggers,
     /// Flows that have not finished and some day may.
     open_flows: usize,
@@ -87,6 +90,7 @@ impl<'a> Simulation<'a> {
             ends: wiring.ports.iter().map(|plan| plan.to).collect(),
             flows: experiment.flows.iter().map(|_| Stage::Waiting).collect(),
             followers: vec![Vec::new(); experiment.flows.len()],
+            flowlets: Flowlets::default(),
             triggers: Triggers::new(experiment),
             open_flows: experiment.flows.len(),
             outcomes: experiment.flows.iter().map(|flow| measure_path(&wiring, flow, experiment)).collect(),
@@ -170,7 +174,7 @@ impl<'a> Simulation<'a> {
             Node::Switch(switch) => {
                 let content = self.arena.get_mut(packet);
                 content.hops = content.hops.saturating_add(1);
-                let next = self.wiring.router.route(switch, content);
+                let next = self.next_port(switch, packet);
                 if !self.watches.is_empty() {
                     self.watch(switch, next, packet)?;
                 }

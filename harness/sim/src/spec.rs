@@ -16,7 +16,7 @@ use crate::ids::{FlowId, HostId};
 use crate::link::{ImpairmentSpec, ServiceSpec};
 use crate::queue::{Capacity, CongestionPointSpec, DisciplineSpec, MarkAt, MarkingSpec, PhantomSpec, PolicerSpec};
 
-pub use topology::{Datacentres, Dumbbell, FatTree, Side, Star, Topology, Tree, TreeLinks, TreeShape};
+pub use topology::{Datacentres, Dumbbell, FatTree, Side, Star, Switching, Topology, Tree, TreeLinks, TreeShape};
 
 /// One simulation run.
 #[derive(Clone, Debug)]
@@ -39,6 +39,8 @@ pub struct Experiment {
     pub sample_every: Option<Span>,
     /// Which routes packets take where there are several, but for contestants with a balancer of their own.
     pub balance: Balancing,
+    /// How switches choose where several ports lead on.
+    pub switching: Switching,
     /// Whether every header and frame sent is also encoded, parsed and compared. Costs time; changes no result.
     pub check_wire: bool,
 }

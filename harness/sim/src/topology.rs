@@ -124,12 +124,26 @@ impl Choices {
         if self.count == 1 {
             return self.first;
         }
-        let key = u64::from(packet.flow) << 32 | u64::from(packet.entropy);
-        let mut hash =
-            (key ^ u64::from(switch).wrapping_mul(0xd6e8_feb8_6659_fd93)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        hash = (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
-        self.first + (((hash >> 32) * u64::from(self.count)) >> 32) as u32
+        self.scaled(mix(u64::from(packet.flow) << 32 | u64::from(packet.entropy), switch))
     }
+
+    /// A port for each packet: a hash of everything that tells it from others.
+    pub(crate) fn scatter(self, switch: u32, packet: &Packet) -> u32 {
+        let stream = mix(u64::from(packet.flow) << 32 | u64::from(packet.destination), switch);
+        self.scaled(mix(stream ^ packet.packet_number, switch))
+    }
+
+    /// The port that a hash falls onto.
+    #[inline]
+    const fn scaled(self, hash: u64) -> u32 {
+        self.first + (((hash >> 32) * self.count as u64) >> 32) as u32
+    }
+}
+
+#[inline]
+fn mix(key: u64, salt: u32) -> u64 {
+    let hash = (key ^ u64::from(salt).wrapping_mul(0xd6e8_feb8_6659_fd93)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93)
 }
 
 impl Router {

@@ -102,6 +102,7 @@ impl Prepared {
             endpoints: self.endpoints(),
             sample_every: Some(self.sampling()),
             balance: self.balance.clone(),
+            switching: self.scenario.topology.switching(),
             check_wire: false,
         };
         experiment.validate().map_err(|error| CompileError::Experiment {

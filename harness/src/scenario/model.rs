@@ -4,6 +4,7 @@ mod queue;
 
 use cc_algos::{Rate, Span};
 use sim::link::impair::JitterSchedule;
+use sim::spec::Switching;
 use transport::flow::{EcnMode, Pacing};
 
 use super::value::Amount;
@@ -117,6 +118,8 @@ pub struct FatTree {
     pub delay: Span,
     /// Every link from a switch. Hosts send at the same rate, mark alike and never drop.
     pub link: Link,
+    /// How switches choose among ports that lead to the same end.
+    pub switches: Switching,
 }
 
 /// One or several datacentres of one shape.
@@ -140,6 +143,8 @@ pub struct Datacentres {
     pub link: Link,
     /// Links to, from and between border switches; as the others unless it is there.
     pub border: Option<Box<Link>>,
+    /// How switches choose among ports that lead to the same end.
+    pub switches: Switching,
 }
 
 /// The tree of a datacentre.
@@ -164,6 +169,15 @@ impl Topology {
             Self::Star(_) => "star",
             Self::FatTree(_) => "fat-tree",
             Self::Datacentres(_) => "datacentres",
+        }
+    }
+
+    /// How its switches choose among ports that lead to the same end.
+    pub const fn switching(&self) -> Switching {
+        match self {
+            Self::Dumbbell(_) | Self::Star(_) => Switching::Ecmp,
+            Self::FatTree(tree) => tree.switches,
+            Self::Datacentres(datacentres) => datacentres.switches,
         }
     }
 

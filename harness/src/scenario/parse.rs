@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use cc_algos::{Rate, Span};
+use sim::spec::Switching;
 use transport::flow::{EcnMode, Pacing};
 
 use super::error::ScenarioError;
@@ -149,6 +150,7 @@ fn read_topology(root: &mut Section<'_>) -> Result<Topology, ScenarioError> {
             k: read_ports(&section.required("k")?)?,
             delay: section.required("delay")?.span()?,
             link: parse_link::read(section.required("link")?.section()?)?,
+            switches: read_switches(&mut section)?,
         }),
         TopologyKind::Datacentres => Topology::Datacentres(read_datacentres(&mut section)?),
     };
@@ -183,7 +185,30 @@ fn read_datacentres(section: &mut Section<'_>) -> Result<Datacentres, ScenarioEr
         hosts_mark: section.or("hosts_mark", true, Entry::switch)?,
         link: read_steady_link(&section.required("link")?)?,
         border: section.maybe("border", |entry| read_steady_link(entry).map(Box::new))?,
+        switches: read_switches(section)?,
     })
+}
+
+fn read_switches(section: &mut Section<'_>) -> Result<Switching, ScenarioError> {
+    let kinds = SWITCHES.map(|switching| (switches_name(switching), switching));
+    match section.or("switches", Switching::Ecmp, |entry| entry.choice(&kinds))? {
+        Switching::Flowlet { gap } => Ok(Switching::Flowlet { gap: section.or("flowlet_gap", gap, Entry::span)? }),
+        switching => Ok(switching),
+    }
+}
+
+/// Ways in which switches choose. The gap is CONGA's (SIGCOMM'14, section 3.4).
+const SWITCHES: [Switching; 4] =
+    [Switching::Ecmp, Switching::Spray, Switching::Flowlet { gap: Span::from_micros(500) }, Switching::Adaptive];
+
+/// What they are called.
+pub(super) const fn switches_name(switching: Switching) -> &'static str {
+    match switching {
+        Switching::Ecmp => "ecmp",
+        Switching::Spray => "spray",
+        Switching::Flowlet { .. } => "flowlet",
+        Switching::Adaptive => "adaptive",
+    }
 }
 
 /// One time, or a list of them that is not empty.

@@ -2,12 +2,14 @@
 
 use std::fmt::{Display, Write as _};
 
+use sim::spec::Switching;
+
 use super::jitter;
 use super::model::{
     Change, ChangeTo, CoDel, Datacentres, Dumbbell, Endpoints, Link, Loss, LossDetection, MarkAt, Marking, NearSource,
     Phantom, Queue, Rivals, Scenario, Service, Topology, TraceOffset, Tree, Trimming,
 };
-use super::parse::{ECN_MODES, PACING, SIDES};
+use super::parse::{ECN_MODES, PACING, SIDES, switches_name};
 use super::parse_link::{FEEDS, MARK_AT, ROLES, VICTIMS};
 use super::parse_workload::ONLY;
 use super::value::format_bytes;
@@ -100,9 +102,17 @@ fn write_topology(out: &mut Writer, topology: &Topology) {
         Topology::FatTree(tree) => {
             out.bare("k", tree.k);
             out.quoted("delay", tree.delay);
+            write_switches(out, tree.switches);
             write_link(out, "topology.link", &tree.link);
         }
         Topology::Datacentres(datacentres) => write_datacentres(out, datacentres),
+    }
+}
+
+fn write_switches(out: &mut Writer, switches: Switching) {
+    out.quoted("switches", switches_name(switches));
+    if let Switching::Flowlet { gap } = switches {
+        out.quoted("flowlet_gap", gap);
     }
 }
 
@@ -120,6 +130,7 @@ fn write_datacentres(out: &mut Writer, datacentres: &Datacentres) {
     out.bare("between_links", datacentres.between_links);
     out.bare("between_delay", list(&datacentres.between_delay, |delay| quote(delay)));
     out.bare("hosts_mark", datacentres.hosts_mark);
+    write_switches(out, datacentres.switches);
     write_link(out, "topology.link", &datacentres.link);
     if let Some(border) = &datacentres.border {
         write_link(out, "topology.border", border);

@@ -6,8 +6,9 @@ use sim::Experiment;
 use sim::outcome::FlowOutcome;
 
 use sim::queue::{Capacity, Excess, MarkingSpec, PolicerSpec};
-use sim::spec::{Datacentres, FatTree, LinkSpec, Load, Topology, Tree, TreeLinks, TreeShape};
+use sim::spec::{Datacentres, FatTree, LinkSpec, Load, Switching, Topology, Tree, TreeLinks, TreeShape};
 use transport::flow::SenderConfig;
+use transport::flow::balance::Balancers;
 
 const RATE: Rate = Rate::from_gbps(10);
 
@@ -131,10 +132,45 @@ fn contestants_may_have_balancers_of_their_own() {
 }
 
 #[test]
-fn runs_repeat_to_the_byte_with_every_balancer() {
-    for kind in transport::flow::balance::Balancers::builtin().iter() {
-        let experiment = permutation(kind.name(), 5);
+fn runs_repeat_to_the_byte_with_every_balancer_and_all_kinds_of_switches() {
+    let gap = Span::from_micros(5);
+    let switches = [Switching::Spray, Switching::Flowlet { gap }, Switching::Adaptive].map(|switching| {
+        let mut experiment = permutation("ecmp", 5);
+        experiment.switching = switching;
+        experiment
+    });
+    let balancers = Balancers::builtin();
+    let hosts = balancers.iter().map(|kind| permutation(kind.name(), 5));
+    for experiment in switches.into_iter().chain(hosts) {
         let (first, second) = (run(&experiment), run(&experiment));
-        assert_eq!(format!("{first:?}"), format!("{second:?}"), "{}", kind.name());
+        assert_eq!(format!("{first:?}"), format!("{second:?}"), "{experiment:?}");
     }
+}
+
+#[test]
+fn switches_that_choose_for_each_packet_end_a_permutation_sooner() {
+    let slowest = |switching| {
+        let mut experiment = permutation("ecmp", 1);
+        experiment.switching = switching;
+        last_completion(&run(&experiment).flows).expect("every flow is done in time")
+    };
+    let by_hash = slowest(Switching::Ecmp);
+    let (sprayed, adaptive) = (slowest(Switching::Spray), slowest(Switching::Adaptive));
+    assert!(sprayed.as_secs_f64() < 0.75 * by_hash.as_secs_f64(), "{sprayed} and {by_hash}");
+    assert!(adaptive < sprayed, "{adaptive} where the shortest queue is taken, {sprayed} where any is");
+    // No flow ever pauses for a second: each keeps to the ports that it began with.
+    let bursts = slowest(Switching::Flowlet { gap: Span::from_secs(1) });
+    assert!(bursts > sprayed, "{bursts} and {sprayed}");
+}
+
+#[test]
+fn a_flow_that_a_switch_leads_into_a_hole_leaves_it_after_a_pause_that_is_longer_than_the_gap() {
+    let completed = |gap, seed| {
+        let mut experiment = over_a_black_hole("ecmp", seed);
+        experiment.switching = Switching::Flowlet { gap };
+        run(&experiment).flows.iter().all(|flow| flow.completed.is_some())
+    };
+    let stuck = (1..=20).find(|seed| !completed(Span::from_secs(10), *seed)).expect("one of 160 flows");
+    // Timeouts come after three round trips of 200 us or more, and are pauses.
+    assert!(completed(Span::from_micros(300), stuck));
 }

@@ -13,7 +13,8 @@ use sim::queue::{
     Capacity, CodelSpec, DisciplineSpec, DualPi2Spec, FqCodelSpec, MarkAt, MarkingSpec, PieSpec, TrimmingSpec, Victim,
 };
 use sim::spec::{
-    Datacentres, Dumbbell, FatTree, FlowSpec, LinkSpec, Load, Side, Star, Start, Topology, Tree, TreeLinks, TreeShape,
+    Datacentres, Dumbbell, FatTree, FlowSpec, LinkSpec, Load, Side, Star, Start, Switching, Topology, Tree, TreeLinks,
+    TreeShape,
 };
 use sim::{Experiment, Outcome};
 use transport::flow::{LossPolicy, Pacing, Rto, SenderConfig};
@@ -186,14 +187,17 @@ const BALANCERS: &[&str] =
 
 fn experiments() -> impl Strategy<Value = Experiment> {
     let network = topologies().prop_flat_map(|(hosts, topology)| (Just(topology), flows(hosts)));
-    let balance = prop::sample::select(BALANCERS);
-    (network, senders(), 1_u32..5, balance, any::<u64>()).prop_map(
-        |((topology, flows), sender, every, balance, seed)| {
+    let gap = Span::from_millis(1);
+    let switches = vec![Switching::Ecmp, Switching::Spray, Switching::Flowlet { gap }, Switching::Adaptive];
+    let choice = (prop::sample::select(BALANCERS), prop::sample::select(switches));
+    (network, senders(), 1_u32..5, choice, any::<u64>()).prop_map(
+        |((topology, flows), sender, every, (balance, switching), seed)| {
             let contestants = ALGORITHMS.map(contestant).to_vec();
             let mut experiment = experiment_of(contestants, topology, flows, Span::from_secs(3));
             experiment.endpoints.sender = sender;
             experiment.endpoints.ack_every = every;
             (experiment.seed, experiment.balance, experiment.check_wire) = (seed, balancing(balance), true);
+            experiment.switching = switching;
             experiment.sample_every = Some(Span::from_millis(50));
             experiment
         },

@@ -4,7 +4,9 @@ use cc_algos::{Rate, Span, Timestamp};
 use sim::link::impair::LossSpec;
 use sim::link::{End, Segment, Segments, ServiceSpec};
 use sim::outcome::Sample;
-use sim::spec::{Balancing, Contestant, Dumbbell, Experiment, FlowSpec, LinkSpec, Load, Side, Start, Topology};
+use sim::spec::{
+    Balancing, Contestant, Dumbbell, Experiment, FlowSpec, LinkSpec, Load, Side, Start, Switching, Topology,
+};
 use sim::{HostId, Outcome, Probability};
 
 use super::TrialError;
@@ -98,6 +100,7 @@ impl<'a> Trial<'a> {
             endpoints: habitat.endpoints(),
             sample_every: Some(Span::from_nanos(habitat.base_rtt.as_nanos() / SAMPLES_PER_RTT)),
             balance: Balancing::ecmp(),
+            switching: Switching::Ecmp,
             triggers: Vec::new(),
             check_wire: false,
         };

@@ -149,6 +149,11 @@ impl FifoPort {
         self.wire.arrive(scene.events)
     }
 
+    pub(super) fn backlog(&mut self, now: SimTime, arena: &mut Arena) -> u64 {
+        self.replay(now, arena);
+        self.backlog.value
+    }
+
     pub(super) fn counters(&mut self, now: SimTime, arena: &mut Arena) -> Counters {
         self.replay(now, arena);
         let (policer_drops, marks) = match &self.marking {

@@ -98,6 +98,14 @@ impl Port {
         }
     }
 
+    /// Bytes that wait or are being sent at `now`.
+    pub(crate) fn backlog(&mut self, now: SimTime, arena: &mut Arena) -> u64 {
+        match self {
+            Self::Fifo(port) => port.backlog(now, arena),
+            Self::Scheduled(port) => port.backlog(),
+        }
+    }
+
     /// Bytes the link could have carried up to `now`.
     pub(crate) fn offered(&self, now: SimTime) -> u64 {
         let wire = match self {

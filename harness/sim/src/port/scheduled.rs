@@ -158,6 +158,10 @@ impl ScheduledPort {
         self.backlog.set(scene.now, self.queue.bytes());
     }
 
+    pub(super) const fn backlog(&self) -> u64 {
+        self.backlog.value
+    }
+
     pub(super) fn counters(&mut self, now: SimTime) -> Counters {
         let carries = self.busy_until > now;
         let unsent = if carries { Unsent { packets: 1, bytes: u64::from(self.in_service) } } else { Unsent::default() };

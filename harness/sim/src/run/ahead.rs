@@ -49,6 +49,7 @@ impl Simulation<'_> {
             // A packet that was lost on the way has no place in the arena.
             let Some(packet) = self.arena.peek(head.packet) else { continue };
             if let Node::Switch(switch) = self.ends[head.port as usize] {
+                // A guess, where switches do not go by the hash.
                 let next = self.wiring.router.route(switch, packet);
                 head.next = Some(next);
                 sum ^= self.ports[next as usize].touch();

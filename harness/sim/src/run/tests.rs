@@ -13,7 +13,8 @@ use crate::link::impair::{JitterSchedule, JitterStep};
 use crate::outcome::Outcome;
 use crate::queue::{Capacity, DisciplineSpec};
 use crate::spec::{
-    Balancing, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, Side, Start, Topology,
+    Balancing, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, Side, Start, Switching,
+    Topology,
 };
 
 fn contestant(spec: &'static str) -> Contestant {
@@ -67,6 +68,7 @@ fn experiment(topology: Topology, flows: Vec<FlowSpec>, algorithm: &'static str,
         endpoints: endpoints(),
         sample_every: None,
         balance: Balancing::ecmp(),
+        switching: Switching::Ecmp,
         triggers: Vec::new(),
         check_wire: true,
     }

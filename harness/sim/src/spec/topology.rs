@@ -185,6 +185,24 @@ impl TreeLinks {
     }
 }
 
+/// How a switch chooses among ports that lead to the same end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Switching {
+    /// By a hash of flow and entropy, so that hosts decide (RFC 2992).
+    #[default]
+    Ecmp,
+    /// Anew for each packet, whatever its entropy (Dixit et al., INFOCOM'13).
+    Spray,
+    /// Anew for a flow that has paused at the switch (Vanini et al., NSDI'17: LetFlow).
+    Flowlet {
+        /// For longer than this.
+        gap: Span,
+    },
+    /// The port with the smallest backlog, for each packet; equal ones at random (Ghorbani et al., SIGCOMM'17: DRILL, which
+    /// looks at a few ports only).
+    Adaptive,
+}
+
 impl Topology {
     /// Checks the topology and says how many hosts it has.
     pub(crate) fn validate(&self) -> Result<u32, SimError> {

@@ -3,6 +3,7 @@
 use cc_algos::{Rate, Span};
 use proptest::prelude::*;
 use sim::link::impair::{JitterSchedule, JitterStep};
+use sim::spec::Switching;
 use transport::flow::{EcnMode, Pacing};
 
 use super::super::*;
@@ -211,13 +212,16 @@ fn topology() -> impl Strategy<Value = Topology> {
     prop_oneof![
         dumbbell,
         (2_u32..100, span(), link()).prop_map(|(hosts, delay, link)| Topology::Star(Star { hosts, delay, link })),
-        (2_u32..=32, span(), link()).prop_map(|(half, delay, link)| Topology::FatTree(FatTree {
-            k: 2 * half,
-            delay,
-            link
-        })),
+        (2_u32..=32, span(), link(), switching()).prop_map(|(half, delay, link, switches)| Topology::FatTree(
+            FatTree { k: 2 * half, delay, link, switches }
+        )),
         datacentres().prop_map(Topology::Datacentres).boxed(),
     ]
+}
+
+fn switching() -> impl Strategy<Value = Switching> {
+    let flowlet = span().prop_map(|gap| Switching::Flowlet { gap });
+    prop_oneof![Just(Switching::Ecmp), Just(Switching::Spray), flowlet, Just(Switching::Adaptive)]
 }
 
 fn datacentres() -> impl Strategy<Value = Datacentres> {
@@ -235,8 +239,16 @@ fn datacentres() -> impl Strategy<Value = Datacentres> {
     };
     let counts = (1_u32..4, 1_u32..9, 1_u32..9, 1_u32..9);
     let delays = proptest::collection::vec(span(), 1..4);
-    (counts, tree, delays, any::<bool>(), steady(), proptest::option::of(steady().prop_map(Box::new))).prop_map(
-        |((count, borders, core_border_links, between_links), tree, between_delay, hosts_mark, link, border)| {
+    let hosts_and_switches = (any::<bool>(), switching());
+    (counts, tree, delays, hosts_and_switches, steady(), proptest::option::of(steady().prop_map(Box::new))).prop_map(
+        |(
+            (count, borders, core_border_links, between_links),
+            tree,
+            between_delay,
+            (hosts_mark, switches),
+            link,
+            border,
+        )| {
             Datacentres {
                 count,
                 tree,
@@ -247,6 +259,7 @@ fn datacentres() -> impl Strategy<Value = Datacentres> {
                 hosts_mark,
                 link,
                 border,
+                switches,
             }
         },
     )
