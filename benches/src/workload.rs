@@ -16,7 +16,8 @@ use cc_algos::registry::RegistryError;
 use cc_algos::{Rate, Registry, Span, Timestamp};
 use sim::queue::{Capacity, DisciplineSpec, MarkingSpec};
 use sim::spec::{
-    Balancing, Contestant, Dumbbell, EndpointSpec, FatTree, FlowSpec, LinkSpec, Load, Side, Start, Switching, Topology,
+    Balancing, Contestant, Dumbbell, EndpointSpec, FatTree, FlowSpec, LinkSpec, Load, PathRto, Side, Start, Switching,
+    Topology,
 };
 use sim::{Experiment, HostId};
 use transport::flow::{ReceiverConfig, SenderConfig};
@@ -107,6 +108,7 @@ impl Workload {
                 receiver: ReceiverConfig::default(),
                 ack_every: 1,
                 ack_delay: Span::from_micros(10),
+                rto: PathRto::Configured,
             },
             sample_every: None,
             balance,

@@ -12,7 +12,7 @@ use sim::link::ServiceSpec;
 use sim::link::impair::ImpairmentSpec;
 use sim::queue::{Capacity, CongestionPointSpec, DisciplineSpec, DualPi2Spec, MarkAt, MarkingSpec, TrimmingSpec};
 use sim::spec::{
-    Balancing, Contestant, Dumbbell, EndpointSpec, FlowSpec, LinkSpec, Load, Side, Start, Switching, Topology,
+    Balancing, Contestant, Dumbbell, EndpointSpec, FlowSpec, LinkSpec, Load, PathRto, Side, Start, Switching, Topology,
 };
 use sim::{Experiment, HostId};
 use transport::flow::{ReceiverConfig, SenderConfig};
@@ -122,6 +122,12 @@ impl Scene {
         // Long enough that acknowledgements wait for their packets and not for the timer.
         let ack_delay = if per_ack > 1 { self.base_rtt } else { sender.max_ack_delay };
         sender.max_ack_delay = ack_delay;
-        EndpointSpec { receiver: ReceiverConfig::default(), ack_every: per_ack, ack_delay, sender }
+        EndpointSpec {
+            receiver: ReceiverConfig::default(),
+            ack_every: per_ack,
+            ack_delay,
+            rto: PathRto::Configured,
+            sender,
+        }
     }
 }

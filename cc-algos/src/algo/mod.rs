@@ -26,6 +26,7 @@
 //! | `fastflow` | [`fastflow`] | FASTFLOW, arXiv 2404.01630 |
 //! | `gemini` | [`gemini`] | Gemini, ICNP'19 |
 //! | `annulus` | [`annulus`] | Annulus, SIGCOMM'20; QCN, IEEE 802.1Qau |
+//! | `uno` | [`uno`] | UnoCC, SC'25 |
 //!
 //! Parts that several laws share, and that laws of other crates may use too: [`recovery`] (one reduction a round trip,
 //! and the undoing of spurious ones), [`window`] (Reno's window), [`hystart`] (HyStart++), [`fabric`] (a window in
@@ -69,6 +70,7 @@ pub mod spray;
 pub mod swift;
 pub mod theta_powertcp;
 pub mod timely;
+pub mod uno;
 pub mod vegas;
 pub mod window;
 
@@ -95,6 +97,7 @@ pub use prague::{Prague, PragueParams};
 pub use swift::{Swift, SwiftParams};
 pub use theta_powertcp::ThetaPowerTcp;
 pub use timely::{Timely, TimelyParams};
+pub use uno::{Uno, UnoParams};
 pub use vegas::{Vegas, VegasParams};
 
 use crate::registry::{Algorithm, RegistryError};
@@ -125,6 +128,7 @@ pub fn all() -> Vec<Algorithm> {
         fastflow::algorithm(),
         gemini::algorithm(),
         annulus::algorithm(),
+        uno::algorithm(),
     ]
 }
 

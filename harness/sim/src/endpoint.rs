@@ -8,7 +8,7 @@ use cc_algos::receiver::{AckEvery, Notice};
 use cc_algos::signal::{NearSource, Signal};
 use cc_algos::{Controller, Ecn, Entropy, Need, PathId, Timestamp};
 use transport::flow::balance::{self, Balancer};
-use transport::flow::{Arrived, Event, Gate, Outgoing, RangeSet, Receiver, Sender, Workspace};
+use transport::flow::{Arrived, Event, Gate, Outgoing, RangeSet, Receiver, Sender, SenderConfig, Workspace};
 use transport::wire::{CongestionNotification, Credit, Frame, IntStack, PacketNumberRange, Trimmed, VARINT_MAX};
 
 use crate::error::SimError;
@@ -58,20 +58,21 @@ impl SendingEnd {
     pub(crate) fn new(
         flow: u32,
         spec: &FlowSpec,
-        endpoints: &EndpointSpec,
+        config: SenderConfig,
         controller: Box<dyn Controller>,
         route: Route,
     ) -> Self {
-        let payload = framing::payload(endpoints.sender.mtu - u64::from(framing::prefix_bytes(route.telemetry)));
+        let mtu = config.mtu;
+        let payload = framing::payload(mtu - u64::from(framing::prefix_bytes(route.telemetry)));
         Self {
-            sender: Sender::new(endpoints.sender.clone(), controller, route.now),
+            sender: Sender::new(config, controller, route.now),
             source: Source::new(spec.load, route.now, spec.stop, payload),
             count: SendCount::default(),
             wake_at: SimTime::MAX,
             port: spec.source.0,
             flow,
             destination: spec.destination.0,
-            mtu: u32::try_from(endpoints.sender.mtu).unwrap_or(u32::MAX),
+            mtu: u32::try_from(mtu).unwrap_or(u32::MAX),
             credited: 0,
             telemetry: route.telemetry,
             balancer: route.balancer,

@@ -2,9 +2,11 @@
 
 mod ahead;
 mod near_source;
+mod path;
 mod switching;
 mod triggers;
 
+use cc_algos::controller::HostView;
 use cc_algos::{Need, Oracle, PathId, Setup, Span};
 use transport::flow::{Workspace, balance};
 
@@ -23,7 +25,7 @@ use crate::packet::{Arena, Body, Packet};
 use crate::port::{Port, Scene};
 use crate::rng;
 use crate::source::Chunk;
-use crate::spec::{Experiment, FlowEnd, FlowSpec, Knowledge, Start};
+use crate::spec::{Experiment, FlowEnd, Knowledge, Start};
 use crate::time::SimTime;
 use crate::topology::{Node, Wiring};
 
@@ -65,6 +67,8 @@ struct Simulation<'a> {
     /// Flows that have not finished and some day may.
     open_flows: usize,
     outcomes: Vec<FlowOutcome>,
+    /// What every host knows of its neighbourhood.
+    host_view: HostView,
     work: Workspace<Chunk>,
     measures: Measures,
     done: Work,
@@ -93,7 +97,8 @@ impl<'a> Simulation<'a> {
             flowlets: Flowlets::default(),
             triggers: Triggers::new(experiment),
             open_flows: experiment.flows.len(),
-            outcomes: experiment.flows.iter().map(|flow| measure_path(&wiring, flow, experiment)).collect(),
+            outcomes: experiment.flows.iter().map(|flow| path::outcome(&wiring, flow, experiment)).collect(),
+            host_view: path::host_view(&wiring, experiment),
             work: Workspace::default(),
             measures: Measures::new(experiment, &wiring),
             done: Work::default(),
@@ -317,6 +322,7 @@ impl<'a> Simulation<'a> {
         let seed = rng::derive(experiment.seed, "controller", u64::from(flow));
         let mut setup = Setup::new(now, experiment.endpoints.sender.mtu, seed);
         setup.local_line_rate = Some(self.wiring.ports[spec.source.0 as usize].mean_rate(experiment.duration));
+        setup.host_view = self.host_view;
         if contestant.knowledge == Knowledge::Oracle {
             setup.oracle = Some(Oracle { base_rtt: outcome.base_rtt, bottleneck: outcome.bottleneck });
         }
@@ -325,7 +331,8 @@ impl<'a> Simulation<'a> {
         let balancer = contestant.balance.as_ref().unwrap_or(&experiment.balance).build(&routes);
         let route = Route { now, balancer, telemetry: contestant.needs(Need::Int) };
         let controller = (contestant.build)(&setup);
-        let sending = SendingEnd::new(flow, spec, &experiment.endpoints, controller, route);
+        let config = path::sender_config(&self.wiring, spec, experiment);
+        let sending = SendingEnd::new(flow, spec, config, controller, route);
         let receiving = ReceivingEnd::new(flow, spec, &experiment.endpoints, contestant);
         self.flows[flow as usize] = Stage::Active(Box::new((sending, receiving)));
         self.pump(flow)
@@ -446,23 +453,6 @@ fn record(outcome: &mut FlowOutcome, ends: &(SendingEnd, ReceivingEnd), mtu: u64
     outcome.marked = stats.totals.marked.packets;
     outcome.timeouts = stats.totals.probe_timeouts;
     outcome.min_rtt = stats.min_rtt;
-}
-
-/// Base RTT and bottleneck of a flow's path, before anything was sent.
-fn measure_path(wiring: &Wiring<'_>, flow: &FlowSpec, experiment: &Experiment) -> FlowOutcome {
-    let mtu = experiment.endpoints.sender.mtu as u32;
-    let forward = wiring.path(flow.source, flow.destination);
-    let base = |path: &[usize], bytes| path.iter().map(|port| wiring.ports[*port].crossing(bytes)).sum::<u64>();
-    let backward = wiring.path(flow.destination, flow.source);
-    let picos = base(&forward, mtu) + base(&backward, framing::smallest_ack());
-    let bottleneck = forward.iter().map(|port| wiring.ports[*port].mean_rate(experiment.duration)).min();
-    let span = |picos| SimTime::from_picos(picos).since(SimTime::ZERO);
-    FlowOutcome {
-        base_rtt: span(picos),
-        serialisation: span(base(&forward, mtu) - base(&forward, 0)),
-        bottleneck: bottleneck.unwrap_or_default(),
-        ..FlowOutcome::default()
-    }
 }
 
 #[cfg(test)]

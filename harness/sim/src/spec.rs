@@ -9,7 +9,7 @@ use cc_algos::receiver::{AckEvery, ReceiverPolicy};
 use cc_algos::registry::{Args, RegistryError};
 use cc_algos::{Controller, Need, Rate, Registry, Setup, Span, Timestamp};
 pub use transport::flow::balance::Balancing;
-use transport::flow::{ReceiverConfig, SenderConfig};
+use transport::flow::{LossPolicy, ReceiverConfig, SenderConfig};
 
 use crate::error::SimError;
 use crate::ids::{FlowId, HostId};
@@ -298,6 +298,19 @@ pub struct EndpointSpec {
     pub ack_every: u32,
     /// Longest time an acknowledgement is held back.
     pub ack_delay: Span,
+    /// How long the timers of packets run, where the sender has no other way to find losses.
+    pub rto: PathRto,
+}
+
+/// How long the timers of [`LossPolicy::PerPacketRto`](transport::flow::LossPolicy::PerPacketRto) run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum PathRto {
+    /// As the sender's configuration says.
+    #[default]
+    Configured,
+    /// The flow's base RTT and the time that full queues of the switches on its way take to drain: no packet of an undisturbed
+    /// path is later. Queues without a bound count as empty. As htsim's senders of the Uno artifact have it.
+    FullQueues,
 }
 
 /// Smallest packet that leaves room for headers and some payload.
@@ -316,6 +329,11 @@ impl Experiment {
         check(!self.duration.is_zero(), "duration", || "must be longer than zero".into())?;
         check((MIN_MTU..=MAX_MTU).contains(&mtu), "mtu", || {
             format!("{mtu} B is out of range: expected {MIN_MTU} B to {MAX_MTU} B")
+        })?;
+        let by_path = self.endpoints.rto == PathRto::FullQueues;
+        let has_timers = matches!(self.endpoints.sender.loss, LossPolicy::PerPacketRto { .. });
+        check(has_timers || !by_path, "rto", || {
+            "full queues decide about timers of packets: expected that way to find losses".into()
         })?;
         check(self.sample_every.is_none_or(|every| !every.is_zero()), "sampling", || {
             "the interval must be longer than zero".into()

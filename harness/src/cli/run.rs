@@ -13,12 +13,13 @@ use super::target::find_scenario;
 use crate::measure::{KeepSeries, Table, TableOptions, write_atomically};
 use crate::report;
 use crate::scenario::{Cast, Prepared, Rivals};
-use crate::sweep::{Cell, Job, simulate};
+use crate::sweep::{Cell, Played};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   cwndtunnel run wan-bulk
   cwndtunnel run mine.toml --algo 'cubic?beta=0.5' --seed 7 --json
+  cwndtunnel run dc-incast --algo dctcp --flows flows.csv
   cwndtunnel run coexist-deep --algo newreno --rival cubic --qlog run.qlog")]
 pub(super) struct Args {
     /// A built-in scenario (see `list scenarios`), or a file.
@@ -41,15 +42,22 @@ pub(super) struct Args {
     /// Write the time series of the flows as qlog.
     #[arg(long, value_name = "FILE")]
     qlog: Option<PathBuf>,
+    /// Write a line for each flow as CSV: when it began and ended, what it sent and lost.
+    #[arg(long, value_name = "FILE")]
+    flows: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args, registry: &Registry, balancers: &Arc<Balancers>) -> Result<(), CliError> {
     let (scenario, base) = find_scenario(&args.scenario, || [].into_iter())?;
     let cell = cell(args, Arc::new(args.balance.prepare(scenario, &base, balancers)?), registry)?;
     cell.prepared.compile(registry, &cell.cast, args.seed)?;
-    let job = Job { cell: 0, seed: args.seed, identity: cell.identity(args.seed) };
-    let record =
-        simulate(registry, &cell, &job, KeepSeries::Yes).map_err(|error| CliError::failed(error.to_string()))?;
+    let failed = |error: &dyn std::fmt::Display| CliError::failed(error.to_string());
+    let played = Played::new(registry, &cell, args.seed).map_err(|error| failed(&error))?;
+    let record = played.record(cell.identity(args.seed), KeepSeries::Yes).map_err(|error| failed(&error))?;
+    if let Some(path) = &args.flows {
+        let text = report::flows_to_csv(&played.compiled, &played.outcome.flows).map_err(|error| failed(&error))?;
+        write_atomically(path, &text)?;
+    }
     let qlog = args.qlog.as_ref().map(|path| (path, report::to_qlog(&record)));
     if args.json {
         print(&(record.to_json() + "\n"))?;

@@ -4,6 +4,7 @@
 //! or not at all.
 
 mod export;
+mod flows;
 mod histograms;
 pub mod html;
 mod parquet;
@@ -12,6 +13,7 @@ mod terminal;
 mod write;
 
 pub use export::{to_csv, to_json};
+pub use flows::flows_to_csv;
 pub use histograms::to_hlog;
 pub use parquet::to_parquet;
 pub use qlog::to_qlog;

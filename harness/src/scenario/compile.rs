@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cc_algos::{Rate, Registry, Span};
 use sim::link::impair::JitterSchedule;
-use sim::spec::{self, Contestant, EndpointSpec, Experiment, Knowledge, LinkSpec};
+use sim::spec::{self, Contestant, EndpointSpec, Experiment, Knowledge, LinkSpec, PathRto};
 use transport::flow::{LossPolicy, ReceiverConfig, Rto, SenderConfig};
 
 use super::compile_link::Wire;
@@ -304,6 +304,11 @@ impl Prepared {
             LossDetection::Rfc9002 => LossPolicy::RFC_9002,
             LossDetection::Rack => LossPolicy::RACK,
             LossDetection::PerPacketRto(rto) => LossPolicy::PerPacketRto { rto: Rto::Fixed(rto) },
+            LossDetection::PerPacketRtoOfFullQueues => LossPolicy::PerPacketRto { rto: Rto::Fixed(Span::ZERO) },
+        };
+        let rto = match endpoints.loss {
+            LossDetection::PerPacketRtoOfFullQueues => PathRto::FullQueues,
+            _ => PathRto::Configured,
         };
         sender.pacing = endpoints.pacing;
         sender.ecn = endpoints.ecn;
@@ -315,6 +320,7 @@ impl Prepared {
             receiver: ReceiverConfig::default(),
             ack_every: endpoints.ack_every,
             ack_delay: endpoints.ack_delay,
+            rto,
         }
     }
 

@@ -413,4 +413,6 @@ pub enum LossDetection {
     Rack,
     /// A timer of this length for each packet, and nothing else, as simulators of datacentres have it.
     PerPacketRto(Span),
+    /// The same with timers of the flow's base RTT and the time that full queues on its way take to drain.
+    PerPacketRtoOfFullQueues,
 }

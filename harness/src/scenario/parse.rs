@@ -296,7 +296,13 @@ fn read_loss_detection(section: &mut Section<'_>, base: LossDetection) -> Result
     Ok(match kind.choice(&kinds)? {
         DetectionKind::Rfc9002 => LossDetection::Rfc9002,
         DetectionKind::Rack => LossDetection::Rack,
-        DetectionKind::PerPacketRto => LossDetection::PerPacketRto(section.required("rto")?.positive_span()?),
+        DetectionKind::PerPacketRto => {
+            let rto = section.required("rto")?;
+            match rto.as_text() {
+                Some("full-queues") => LossDetection::PerPacketRtoOfFullQueues,
+                _ => LossDetection::PerPacketRto(rto.positive_span()?),
+            }
+        }
     })
 }
 

@@ -314,6 +314,10 @@ fn write_endpoints(out: &mut Writer, endpoints: &Endpoints) {
             out.quoted("loss_detection", "per-packet-rto");
             out.quoted("rto", rto);
         }
+        LossDetection::PerPacketRtoOfFullQueues => {
+            out.quoted("loss_detection", "per-packet-rto");
+            out.quoted("rto", "full-queues");
+        }
     }
     if let Some((name, _)) = PACING.iter().find(|(_, pacing)| *pacing == endpoints.pacing) {
         out.quoted("pacing", name);

@@ -23,7 +23,7 @@ pub use plan::{Cell, Job, PlanRequest, Shard, Sweep, SweepError};
 pub(crate) use pool::panic_text;
 pub use pool::{Failure, Interrupt, PoolOptions, Summary, run_all};
 pub use progress::Progress;
-pub use simulate::{RunError, simulate};
+pub use simulate::{Played, RunError, simulate};
 
 #[cfg(test)]
 mod tests;

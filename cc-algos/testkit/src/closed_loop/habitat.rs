@@ -4,7 +4,7 @@ use cc_algos::{Declaration, Family, Need, Rate, Span};
 use sim::link::ServiceSpec;
 use sim::link::impair::ImpairmentSpec;
 use sim::queue::{Capacity, DisciplineSpec, DualPi2Spec, MarkAt, MarkingSpec};
-use sim::spec::{EndpointSpec, LinkSpec};
+use sim::spec::{EndpointSpec, LinkSpec, PathRto};
 use transport::flow::{ReceiverConfig, SenderConfig};
 
 /// A bottleneck, the hosts' links around it, and how long things take there. Figures are ours.
@@ -135,6 +135,7 @@ impl Habitat {
             receiver: ReceiverConfig::default(),
             ack_every: if near { 1 } else { 2 },
             ack_delay: sender.max_ack_delay,
+            rto: PathRto::Configured,
             sender,
         }
     }

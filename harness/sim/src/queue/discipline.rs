@@ -76,6 +76,15 @@ impl Capacity {
         }
     }
 
+    /// Bytes that fit, with packets of `mtu`, where there is a bound.
+    pub(crate) const fn bytes(self, mtu: u64) -> Option<u64> {
+        match self {
+            Self::Bytes(limit) => Some(limit),
+            Self::Packets(limit) => Some(limit.saturating_mul(mtu)),
+            Self::Unlimited => None,
+        }
+    }
+
     pub(crate) fn validate(self) -> Result<(), SpecError> {
         ensure(!matches!(self, Self::Bytes(0) | Self::Packets(0)), "queue capacity", "zero", "more than zero")
     }
@@ -115,6 +124,18 @@ impl DisciplineSpec {
             Self::Pie(spec) => spec.validate(),
             Self::DualPi2(spec) => spec.validate(),
             Self::Trimming(spec) => spec.validate(),
+        }
+    }
+
+    /// How much data it holds.
+    pub(crate) const fn capacity(&self) -> Capacity {
+        match self {
+            Self::DropTail { capacity } => *capacity,
+            Self::Codel(spec) => spec.capacity,
+            Self::FqCodel(spec) => spec.capacity,
+            Self::Pie(spec) => spec.capacity,
+            Self::DualPi2(spec) => spec.capacity,
+            Self::Trimming(spec) => spec.capacity,
         }
     }
 
