@@ -113,6 +113,7 @@ impl Workload {
             sample_every: None,
             balance,
             switching: Switching::Ecmp,
+            faults: Vec::new(),
             triggers: Vec::new(),
             check_wire: false,
         })

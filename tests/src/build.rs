@@ -124,6 +124,7 @@ pub fn experiment_of(
         sample_every: None,
         balance: Balancing::ecmp(),
         switching: Switching::Ecmp,
+        faults: Vec::new(),
         triggers: Vec::new(),
         check_wire: false,
     }

@@ -64,6 +64,7 @@ impl Scene {
             sample_every: None,
             balance: Balancing::ecmp(),
             switching: Switching::Ecmp,
+            faults: Vec::new(),
             triggers: Vec::new(),
             check_wire: false,
         }

@@ -33,6 +33,11 @@ pub fn unit(random: &mut Random) -> f64 {
     (random.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }
 
+/// A number below `count`, all alike likely; 0 if there is none.
+pub fn below(random: &mut Random, count: u64) -> u64 {
+    ((unit(random) * count as f64) as u64).min(count.saturating_sub(1))
+}
+
 /// Whether an event of the given probability happens; draws nothing for impossible and certain ones.
 pub fn chance(random: &mut Random, probability: f64) -> bool {
     probability > 0.0 && (probability >= 1.0 || unit(random) < probability)

@@ -79,7 +79,7 @@ struct Simulation<'a> {
 impl<'a> Simulation<'a> {
     fn new(experiment: &'a Experiment) -> Result<Self, SimError> {
         let asked = experiment.contestants.iter().any(|contestant| contestant.needs(Need::Int));
-        let wiring = Wiring::new(&experiment.topology);
+        let wiring = Wiring::new(&experiment.topology).with_faults(experiment)?;
         let wiring = if asked { wiring.stamping() } else { wiring };
         let invalid = |error: SpecError| SimError::Invalid { what: "link".into(), problem: error.to_string() };
         let ports = wiring.ports.iter().zip(0..).map(|(plan, id)| Port::new(id, plan, experiment.seed));

@@ -1,5 +1,6 @@
 //! What is simulated: plain data, validated before a run.
 
+mod fault;
 mod topology;
 
 use std::fmt;
@@ -15,7 +16,9 @@ use crate::error::SimError;
 use crate::ids::{FlowId, HostId};
 use crate::link::{ImpairmentSpec, ServiceSpec};
 use crate::queue::{Capacity, CongestionPointSpec, DisciplineSpec, MarkAt, MarkingSpec, PhantomSpec, PolicerSpec};
+use crate::topology::Wiring;
 
+pub use fault::{FaultLinks, FaultSpec};
 pub use topology::{Datacentres, Dumbbell, FatTree, Side, Star, Switching, Topology, Tree, TreeLinks, TreeShape};
 
 /// One simulation run.
@@ -31,6 +34,8 @@ pub struct Experiment {
     pub contestants: Vec<Contestant>,
     /// Who sends what to whom, and when.
     pub flows: Vec<FlowSpec>,
+    /// Links that fail.
+    pub faults: Vec<FaultSpec>,
     /// What starts flows that wait for others: [`Start::Triggered`].
     pub triggers: Vec<TriggerSpec>,
     /// Settings of the transport engine at both ends of every flow.
@@ -341,6 +346,9 @@ impl Experiment {
         check(!self.flows.is_empty(), "flows", || "none starts within the run: expected at least one".into())?;
         let hosts = self.topology.validate()?;
         self.flows.iter().enumerate().try_for_each(|(index, flow)| self.validate_flow(index, flow, hosts))?;
+        if !self.faults.is_empty() {
+            Wiring::new(&self.topology).with_faults(self)?;
+        }
         self.validate_triggers()
     }
 

@@ -2,12 +2,14 @@
 //!
 //! Ports are numbered so that routes are arithmetic: no tables to miss the cache with.
 
+mod faults;
 mod tree;
 
 use cc_algos::{Rate, Span};
 
 use crate::ids::HostId;
 use crate::link::ServiceSpec;
+use crate::link::impair::Outage;
 use crate::packet::Packet;
 use crate::spec::{Dumbbell, LinkSpec, Side, Star, Topology};
 use crate::time::SimTime;
@@ -30,6 +32,8 @@ pub(crate) struct PortPlan<'a> {
     pub(crate) watched: Option<u32>,
     /// Whether it writes telemetry into packets that ask for it.
     pub(crate) stamps: bool,
+    /// When the link is out of order, in order and apart.
+    pub(crate) outages: Vec<Outage>,
 }
 
 impl PortPlan<'_> {
@@ -167,7 +171,7 @@ impl Router {
 }
 
 fn plan(link: &LinkSpec, to: Node, watched: Option<u32>) -> PortPlan<'_> {
-    PortPlan { link, extra_delay: Span::ZERO, to, watched, stamps: false }
+    PortPlan { link, extra_delay: Span::ZERO, to, watched, stamps: false, outages: Vec::new() }
 }
 
 /// Ports: 2p host links, 2p links to hosts, bottleneck, reverse. Switch 0 stands left, switch 1 right.

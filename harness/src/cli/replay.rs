@@ -101,6 +101,7 @@ fn scenario(args: &Args) -> Scenario {
             reverse: None,
         }),
         endpoints: Endpoints::INTERNET,
+        faults: Vec::new(),
         workloads: vec![Workload { group: "bulk".to_owned(), player: Player::Subject, measured: true, pattern }],
     }
 }

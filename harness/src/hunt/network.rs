@@ -36,6 +36,7 @@ impl Genome {
             oracle: false,
             topology: Topology::Dumbbell(self.dumbbell()),
             endpoints: Endpoints::INTERNET,
+            faults: Vec::new(),
             workloads: self.workloads(),
         }
     }

@@ -98,6 +98,7 @@ impl Prepared {
             topology,
             contestants: contestants.list,
             flows: plan.flows,
+            faults: self.scenario.faults.clone(),
             triggers: plan.triggers,
             endpoints: self.endpoints(),
             sample_every: Some(self.sampling()),

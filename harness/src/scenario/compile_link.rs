@@ -2,7 +2,9 @@
 
 use cc_algos::{Rate, Span};
 use rand_core::Rng;
-use sim::link::impair::{AckThinning, GilbertElliott, JitterLaw, JitterSpec, LossSpec, Reorder};
+use std::sync::Arc;
+
+use sim::link::impair::{AckThinning, BlockLoss, GilbertElliott, JitterLaw, JitterSpec, LossSpec, Reorder};
 use sim::link::{Change, End, ImpairmentSpec, Opportunities, Opportunity, Segment, Segments, ServiceSpec};
 use sim::queue::{
     Capacity, CodelParameters, CodelSpec, CongestionPointSpec, ControlScheduler, DisciplineSpec, DualPi2Spec, Excess,
@@ -267,6 +269,7 @@ fn impairments(model: &Impairments) -> Result<ImpairmentSpec, SpecError> {
             }
         },
         ack_thinning: model.ack_thinning.map(|every| AckThinning { every, hold: THINNING_HOLD }),
+        outages: Arc::default(),
     })
 }
 
@@ -285,6 +288,10 @@ fn loss(model: &Loss) -> Result<LossSpec, SpecError> {
         }),
         Loss::Periodic(every) => LossSpec::Periodic { every: *every, offset: every - 1 },
         Loss::Scripted(packets) => LossSpec::Packets(packets.clone().into()),
+        Loss::Blocks { length, probabilities } => LossSpec::Blocks(BlockLoss {
+            length: *length,
+            probabilities: probabilities.iter().map(|value| Probability::new(*value)).collect::<Result<_, _>>()?,
+        }),
     })
 }
 

@@ -4,7 +4,7 @@ mod queue;
 
 use cc_algos::{Rate, Span};
 use sim::link::impair::JitterSchedule;
-use sim::spec::Switching;
+use sim::spec::{FaultSpec, Switching};
 use transport::flow::{EcnMode, Pacing};
 
 use super::value::Amount;
@@ -39,6 +39,8 @@ pub struct Scenario {
     pub topology: Topology,
     /// The transport at both ends.
     pub endpoints: Endpoints,
+    /// Links that fail.
+    pub faults: Vec<FaultSpec>,
     /// Who sends what, and when.
     pub workloads: Vec<Workload>,
 }
@@ -325,6 +327,13 @@ pub enum Loss {
     Periodic(u64),
     /// The packets of these numbers, counted from 0 at the link.
     Scripted(Vec<u64>),
+    /// Of each block of `length` packets one, two or more together with these probabilities.
+    Blocks {
+        /// Packets of a block.
+        length: u32,
+        /// Probability of one loss, of two, and so on.
+        probabilities: Vec<f64>,
+    },
 }
 
 /// Packets held back so that others overtake them.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cc_algos::{Rate, Span};
-use sim::spec::Switching;
+use sim::spec::{FaultLinks, FaultSpec, Switching};
 use transport::flow::{EcnMode, Pacing};
 
 use super::error::ScenarioError;
@@ -64,11 +64,36 @@ fn read_scenario(root: &mut Section<'_>) -> Result<Scenario, ScenarioError> {
         balance: root.or("balance", "ecmp".to_owned(), |entry| Ok(entry.text()?.to_owned()))?,
         oracle: root.or("oracle", false, Entry::switch)?,
         endpoints: root.or("endpoints", Endpoints::INTERNET, |entry| read_endpoints(entry.section()?))?,
+        faults: root.or("fault", Vec::new(), |entry| entry.entries()?.iter().map(read_fault).collect())?,
         workloads: parse_workload::read(&root.required("workload")?)?,
         topology,
     };
     check_rivals(root, &scenario)?;
     Ok(scenario)
+}
+
+fn read_fault(entry: &Entry<'_>) -> Result<FaultSpec, ScenarioError> {
+    let mut section = entry.section()?;
+    let group = section.required("links")?.text()?.to_owned();
+    let links = match (section.optional("which"), section.optional("random")) {
+        (None, None) => FaultLinks::All,
+        (None, Some(random)) => FaultLinks::Random(random.count(1, MAX_COUNT)?),
+        (Some(which), None) => {
+            let links = which.entries()?.iter().map(|link| link.count(0, MAX_COUNT)).collect::<Result<Vec<_>, _>>()?;
+            if links.is_empty() {
+                return Err(which.fault("expected at least one number of a link"));
+            }
+            FaultLinks::These(links)
+        }
+        (Some(_), Some(random)) => return Err(random.fault("expected either `which` or `random`")),
+    };
+    let from = section.or("from", Span::ZERO, Entry::span)?;
+    let until = section.maybe("until", Entry::span)?;
+    if until.is_some_and(|until| until <= from) {
+        return Err(section.fault("expected `until` to come after `from`"));
+    }
+    section.finish()?;
+    Ok(FaultSpec { group, links, from, until })
 }
 
 fn read_sampling(entry: &Entry<'_>, duration: Span) -> Result<Span, ScenarioError> {

@@ -1,7 +1,7 @@
 //! The `link` tables of a scenario.
 
 use cc_algos::Span;
-use sim::link::impair::JitterSchedule;
+use sim::link::impair::{BlockLoss, JitterSchedule};
 
 use super::error::ScenarioError;
 use super::jitter;
@@ -248,6 +248,7 @@ enum LossKind {
     GilbertElliott,
     Periodic,
     Scripted,
+    Blocks,
 }
 
 fn read_loss(entry: &Entry<'_>) -> Result<Loss, ScenarioError> {
@@ -261,6 +262,7 @@ fn read_loss(entry: &Entry<'_>) -> Result<Loss, ScenarioError> {
         ("gilbert-elliott", LossKind::GilbertElliott),
         ("periodic", LossKind::Periodic),
         ("scripted", LossKind::Scripted),
+        ("blocks", LossKind::Blocks),
     ];
     let mut section = entry.section()?;
     let loss = match section.required("kind")?.choice(&kinds)? {
@@ -279,6 +281,18 @@ fn read_loss(entry: &Entry<'_>) -> Result<Loss, ScenarioError> {
                 return Err(entry.fault("expected packet numbers in ascending order"));
             }
             Loss::Scripted(packets)
+        }
+        LossKind::Blocks => {
+            let length = section.required("length")?.count(1, BlockLoss::LONGEST)?;
+            let entry = section.required("probabilities")?;
+            let probabilities = entry.entries()?.iter().map(Entry::probability).collect::<Result<Vec<_>, _>>()?;
+            let fits = (1..=length as usize).contains(&probabilities.len()) && probabilities.iter().sum::<f64>() <= 1.0;
+            if !fits {
+                return Err(entry.fault(format!(
+                    "expected 1 to {length} probabilities, of one loss, of two and so on, whose sum is at most 1"
+                )));
+            }
+            Loss::Blocks { length, probabilities }
         }
     };
     section.finish()?;

@@ -54,6 +54,28 @@ const FAULTS: &[(&str, &str, &str)] = &[
     ("\"10s\"", "\"10s\"\nseed = 3", "x.toml:4: `seed`: unknown key: did you mean `seeds`?"),
     ("\"10s\"", "\"10s\"\nzzz = 3", "x.toml:4: `zzz`: unknown key: expected one of name, duration, topology, "),
     ("\"10s\"", "\"10s\"\nalgorithms = []", "x.toml:4: `algorithms`: expected at least one algorithm"),
+    ("[[workload]]", "[[fault]]\nwhich = [0]\n[[workload]]", "x.toml:10: `fault[0]`: missing key `links`"),
+    (
+        "[[workload]]",
+        "[[fault]]\nlinks = \"bottleneck\"\nwhich = []\n[[workload]]",
+        "x.toml:12: `fault[0].which`: expected at least one number of a link",
+    ),
+    (
+        "[[workload]]",
+        "[[fault]]\nlinks = \"bottleneck\"\nwhich = [0]\nrandom = 1\n[[workload]]",
+        "x.toml:13: `fault[0].random`: expected either `which` or `random`",
+    ),
+    (
+        "[[workload]]",
+        "[[fault]]\nlinks = \"bottleneck\"\nfrom = \"2s\"\nuntil = \"1s\"\n[[workload]]",
+        "x.toml:10: `fault[0]`: expected `until` to come after `from`",
+    ),
+    (
+        "{ rate = \"10Mbps\" }",
+        "{ rate = \"10Mbps\", loss = { kind = \"blocks\", length = 10, probabilities = [0.9, 0.9] } }",
+        "x.toml:8: `topology.bottleneck.loss.probabilities`: expected 1 to 10 probabilities, of one loss, of two and so on, whose \
+         sum is at most 1",
+    ),
     ("\"10s\"", "\"10s\"\nrivals = \"each\"", "x.toml:1: `rivals` are named: expected a workload with "),
     (
         "\"10Mbps\"",

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use sim::spec::Switching;
+use sim::spec::{FaultLinks, FaultSpec, Switching};
 
 use super::jitter;
 use super::model::{
@@ -22,6 +22,7 @@ impl Scenario {
         write_top(&mut out, self);
         write_topology(&mut out, &self.topology);
         write_endpoints(&mut out, &self.endpoints);
+        self.faults.iter().for_each(|fault| write_fault(&mut out, fault));
         for workload in &self.workloads {
             out.header("[workload]");
             write_workload(&mut out, workload);
@@ -272,6 +273,10 @@ fn write_impairments(out: &mut Writer, link: &Link) {
             let packets = list(packets, u64::to_string);
             out.bare("loss", format!("{{ kind = \"scripted\", packets = {packets} }}"));
         }
+        Loss::Blocks { length, probabilities } => {
+            let probabilities = list(probabilities, |value| real(*value));
+            out.bare("loss", format!("{{ kind = \"blocks\", length = {length}, probabilities = {probabilities} }}"));
+        }
     }
     if !impairments.jitter.is_zero() {
         out.quoted("jitter", impairments.jitter);
@@ -328,6 +333,20 @@ fn write_endpoints(out: &mut Writer, endpoints: &Endpoints) {
     out.quoted("granularity", endpoints.granularity);
     if let Some(rtt) = endpoints.initial_rtt {
         out.quoted("initial_rtt", rtt);
+    }
+}
+
+fn write_fault(out: &mut Writer, fault: &FaultSpec) {
+    out.header("[fault]");
+    out.quoted("links", &fault.group);
+    match &fault.links {
+        FaultLinks::All => {}
+        FaultLinks::These(links) => out.bare("which", list(links, u32::to_string)),
+        FaultLinks::Random(links) => out.bare("random", links),
+    }
+    out.quoted("from", fault.from);
+    if let Some(until) = fault.until {
+        out.quoted("until", until);
     }
 }
 

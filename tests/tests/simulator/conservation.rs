@@ -5,7 +5,8 @@ use cc_algos::{Rate, Span, Timestamp};
 use cwndtunnel_tests::{MTU, at, balancing, contestant, experiment_of, flow, probability};
 use proptest::prelude::*;
 use sim::link::impair::{
-    AckThinning, GilbertElliott, ImpairmentSpec, JitterLaw, JitterSchedule, JitterSpec, JitterStep, LossSpec, Reorder,
+    AckThinning, BlockLoss, GilbertElliott, ImpairmentSpec, JitterLaw, JitterSchedule, JitterSpec, JitterStep,
+    LossSpec, Outage, Reorder,
 };
 use sim::link::{Change, ServiceSpec};
 use sim::outcome::{FlowOutcome, PortOutcome};
@@ -52,6 +53,10 @@ fn losses() -> impl Strategy<Value = LossSpec> {
             loss_bad: probability(0.9),
         })),
         1 => (2_u64..50).prop_map(|every| LossSpec::Periodic { every, offset: every - 1 }),
+        1 => (3_u32..20, 0.0..0.3).prop_map(|(length, one)| LossSpec::Blocks(BlockLoss {
+            length,
+            probabilities: [one, one / 2.0, one / 4.0].map(probability).into(),
+        })),
     ]
 }
 
@@ -59,8 +64,9 @@ fn impairments() -> impl Strategy<Value = ImpairmentSpec> {
     let chance = || prop_oneof![3 => Just(0.0), 1 => 0.0..0.1];
     let jitter = prop::option::weighted(0.3, (1_u64..5_000, 0_u64..3_000));
     let thinning = prop::option::weighted(0.2, 1_u32..5);
-    (losses(), chance(), chance(), chance(), (jitter, jitter_schedule()), thinning).prop_map(
-        |(loss, corrupt, duplicate, reorder, (jitter, schedule), thinning)| ImpairmentSpec {
+    let outage = prop::option::weighted(0.2, (0_u64..200).prop_map(Span::from_millis));
+    (losses(), chance(), chance(), chance(), (jitter, jitter_schedule()), (thinning, outage)).prop_map(
+        |(loss, corrupt, duplicate, reorder, (jitter, schedule), (thinning, outage))| ImpairmentSpec {
             loss,
             corrupt: probability(corrupt),
             duplicate: probability(duplicate),
@@ -72,6 +78,7 @@ fn impairments() -> impl Strategy<Value = ImpairmentSpec> {
             }),
             ack_thinning: thinning.map(|every| AckThinning { every, hold: Span::from_millis(5) }),
             jitter_schedule: schedule,
+            outages: outage.map(|from| Outage { from, until: from + Span::from_millis(40) }).into_iter().collect(),
         },
     )
 }

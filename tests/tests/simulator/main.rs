@@ -7,6 +7,7 @@ mod balancing;
 mod conservation;
 mod determinism;
 mod families;
+mod faults;
 mod phantom;
 mod rate;
 mod trimming;

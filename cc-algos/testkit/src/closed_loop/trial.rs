@@ -101,6 +101,7 @@ impl<'a> Trial<'a> {
             sample_every: Some(Span::from_nanos(habitat.base_rtt.as_nanos() / SAMPLES_PER_RTT)),
             balance: Balancing::ecmp(),
             switching: Switching::Ecmp,
+            faults: Vec::new(),
             triggers: Vec::new(),
             check_wire: false,
         };

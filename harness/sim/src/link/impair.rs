@@ -17,7 +17,7 @@ use std::sync::Arc;
 use cc_algos::Span;
 
 pub use self::jitter::{JitterLaw, JitterSpec};
-pub use self::loss::{GilbertElliott, LossSpec, Outage};
+pub use self::loss::{BlockLoss, GilbertElliott, LossSpec, Outage};
 pub use self::schedule::{JitterSchedule, JitterStep};
 pub use self::thinning::AckThinning;
 
@@ -45,6 +45,8 @@ pub struct ImpairmentSpec {
     pub reorder: Option<Reorder>,
     /// Pure ACKs thinned out by a middlebox.
     pub ack_thinning: Option<AckThinning>,
+    /// Times, in order and apart, in which all packets are lost on top of all that: the link is out of order, and nobody says so.
+    pub outages: Arc<[Outage]>,
 }
 
 /// Packets held back at random: the only source of reordering.
@@ -71,6 +73,9 @@ impl ImpairmentSpec {
         }
         if let Some(thinning) = &self.ack_thinning {
             thinning.validate()?;
+        }
+        if !self.outages.is_empty() {
+            LossSpec::Outages(Arc::clone(&self.outages)).validate()?;
         }
         Ok(())
     }
@@ -155,6 +160,7 @@ pub enum Condition {
 pub struct Impairments {
     spec: Arc<ImpairmentSpec>,
     loss: Loss,
+    outages: Option<Loss>,
     corruption: Random,
     duplication: Random,
     reordering: Random,
@@ -171,6 +177,7 @@ impl Impairments {
     /// If the specification is invalid.
     pub fn new(spec: ImpairmentSpec, mut random: Random) -> Result<Self, SpecError> {
         spec.validate()?;
+        let unused = random.clone();
         // 2^128 draws apart: streams that never meet.
         let mut stream = || {
             let stream = random.clone();
@@ -179,6 +186,8 @@ impl Impairments {
         };
         Ok(Self {
             loss: Loss::new(&spec.loss, stream()),
+            outages: (!spec.outages.is_empty())
+                .then(|| Loss::new(&LossSpec::Outages(Arc::clone(&spec.outages)), unused.clone())),
             corruption: stream(),
             duplication: stream(),
             reordering: stream(),
@@ -194,6 +203,7 @@ impl Impairments {
         // Every stream draws for every packet, whatever becomes of it.
         let thinned = self.thinner.as_mut().is_some_and(|thinner| !thinner.keeps(now, packet));
         let lost = self.loss.judge(now, packet.class);
+        let lost = self.outages.as_mut().is_some_and(|outages| outages.judge(now, packet.class)) || lost;
         let corrupt = rng::chance(&mut self.corruption, self.spec.corrupt.get());
         let duplicated = rng::chance(&mut self.duplication, self.spec.duplicate.get());
         let held = self.spec.reorder.filter(|reorder| rng::chance(&mut self.reordering, reorder.probability.get()));

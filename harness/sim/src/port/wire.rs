@@ -7,6 +7,7 @@ use cc_algos::signal::IntHop;
 use super::Scene;
 use crate::error::SpecError;
 use crate::event::{Action, EventQueue};
+use crate::link::impair::ImpairmentSpec;
 use crate::link::{Condition, Delivery, Fate, Impairments, Order, PacketClass, PacketInfo, Server};
 use crate::packet::Body;
 use crate::rng;
@@ -56,11 +57,11 @@ struct Impaired {
 
 impl Wire {
     pub(super) fn new(id: u32, plan: &PortPlan<'_>, seed: u64) -> Result<Self, SpecError> {
-        let spec = &plan.link.impairments;
+        let spec = ImpairmentSpec { outages: plan.outages.clone().into(), ..plan.link.impairments.clone() };
         let impaired = if spec.is_none() {
             None
         } else {
-            let impairments = Impairments::new(spec.clone(), rng::stream(seed, "impairments", u64::from(id)))?;
+            let impairments = Impairments::new(spec, rng::stream(seed, "impairments", u64::from(id)))?;
             Some(Box::new(Impaired { impairments, arrivals: VecDeque::new(), losses: 0 }))
         };
         Ok(Self {

@@ -70,6 +70,7 @@ fn experiment(topology: Topology, flows: Vec<FlowSpec>, algorithm: &'static str,
         sample_every: None,
         balance: Balancing::ecmp(),
         switching: Switching::Ecmp,
+        faults: Vec::new(),
         triggers: Vec::new(),
         check_wire: true,
     }

@@ -3,7 +3,7 @@
 use cc_algos::{Rate, Span};
 use proptest::prelude::*;
 use sim::link::impair::{JitterSchedule, JitterStep};
-use sim::spec::Switching;
+use sim::spec::{FaultLinks, FaultSpec, Switching};
 use transport::flow::{EcnMode, Pacing};
 
 use super::super::*;
@@ -88,7 +88,20 @@ fn loss() -> impl Strategy<Value = Loss> {
         (2_u64..1_000).prop_map(Loss::Periodic),
         proptest::collection::btree_set(0_u64..1_000, 1..4)
             .prop_map(|packets| Loss::Scripted(packets.into_iter().collect())),
+        (3_u32..=64, proptest::collection::vec(0.0_f64..0.3, 1..4))
+            .prop_map(|(length, probabilities)| Loss::Blocks { length, probabilities }),
     ]
+}
+
+fn fault() -> impl Strategy<Value = FaultSpec> {
+    let links = prop_oneof![
+        Just(FaultLinks::All),
+        proptest::collection::vec(0_u32..8, 1..4).prop_map(FaultLinks::These),
+        (1_u32..8).prop_map(FaultLinks::Random),
+    ];
+    ("[a-z0-9-]{1,12}", links, span(), proptest::option::of(positive_span())).prop_map(
+        |(group, links, from, length)| FaultSpec { group, links, from, until: length.map(|length| from + length) },
+    )
 }
 
 fn impairments() -> impl Strategy<Value = Impairments> {
@@ -341,8 +354,9 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
         others
     });
     let head = ("[a-z0-9-]{1,20}", any::<String>(), positive_span(), 1_u32..1_000, any::<bool>());
-    (head, topology(), endpoints, workloads, proptest::option::of(positive_span())).prop_map(
-        |((name, description, duration, seeds, oracle), topology, endpoints, workloads, sample_every)| {
+    let rest = (proptest::option::of(positive_span()), proptest::collection::vec(fault(), 0..3));
+    (head, topology(), endpoints, workloads, rest).prop_map(
+        |((name, description, duration, seeds, oracle), topology, endpoints, workloads, (sample_every, faults))| {
             let rivalry = workloads.iter().any(|workload| workload.player == Player::Rival);
             let rivals = match (rivalry, oracle) {
                 (false, _) => Rivals::None,
@@ -362,6 +376,7 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
                 oracle,
                 topology,
                 endpoints,
+                faults,
                 workloads,
             }
         },

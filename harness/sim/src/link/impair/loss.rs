@@ -31,6 +31,54 @@ pub enum LossSpec {
     Packets(Arc<[u64]>),
     /// All packets within these times, in order and apart.
     Outages(Arc<[Outage]>),
+    /// Some of a block of packets together.
+    Blocks(BlockLoss),
+}
+
+/// Losses that come together: of each block of packets one, two or more are lost with given probabilities, at places drawn
+/// evenly. The Uno artifact (`spcl/Uno_SC25`, commit 68d164e, `-multiple_failures`) has blocks of ten packets and the
+/// probabilities 3.0e-4, 7.5e-5 and 1.6e-5.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockLoss {
+    /// Packets of a block, at most [`BlockLoss::LONGEST`].
+    pub length: u32,
+    /// Probability that one packet of it is lost, that two are, and so on.
+    pub probabilities: Arc<[Probability]>,
+}
+
+impl BlockLoss {
+    /// The longest block.
+    pub const LONGEST: u32 = 64;
+
+    /// The long-run loss rate.
+    pub fn stationary_loss(&self) -> f64 {
+        let lost: f64 = (1_u32..).zip(self.probabilities.iter()).map(|(lost, p)| f64::from(lost) * p.get()).sum();
+        lost / f64::from(self.length)
+    }
+
+    fn validate(&self) -> Result<(), SpecError> {
+        let within = (1..=Self::LONGEST).contains(&self.length);
+        ensure(within, "packets of a block of losses", self.length, "1 to 64")?;
+        let most = self.probabilities.len();
+        ensure(most > 0, "probabilities of losses in a block", most, "one at least")?;
+        ensure(most <= self.length as usize, "losses of a block", most, "no more than its packets")?;
+        let sum: f64 = self.probabilities.iter().map(|probability| probability.get()).sum();
+        ensure(sum <= 1.0, "sum of the probabilities of losses in a block", sum, "at most 1")
+    }
+
+    /// The packets of the next block that are lost, a bit for each place.
+    fn draw(&self, random: &mut Random) -> u64 {
+        let mut left = rng::unit(random);
+        let lost = self.probabilities.iter().position(|probability| {
+            left -= probability.get();
+            left < 0.0
+        });
+        let mut places = 0_u64;
+        while places.count_ones() < lost.map_or(0, |index| index as u32 + 1) {
+            places |= 1 << rng::below(random, u64::from(self.length));
+        }
+        places
+    }
 }
 
 /// A time in which all packets are lost.
@@ -97,6 +145,7 @@ impl LossSpec {
                 }
                 ascending(LIST, "outage", list, |pair| pair[0].until <= pair[1].from, "times in order, without overlap")
             }
+            Self::Blocks(blocks) => blocks.validate(),
         }
     }
 }
@@ -127,11 +176,15 @@ pub(super) struct Loss {
     /// Entries of a list that are over.
     done: usize,
     bad: bool,
+    /// Places in the running block, from the next one on, that are lost.
+    block: u64,
+    /// Packets of the running block still to come.
+    left: u32,
 }
 
 impl Loss {
     pub(super) fn new(spec: &LossSpec, random: Random) -> Self {
-        Self { spec: spec.clone(), random, data_packets: 0, done: 0, bad: false }
+        Self { spec: spec.clone(), random, data_packets: 0, done: 0, bad: false, block: 0, left: 0 }
     }
 
     /// Whether the packet is lost.
@@ -162,6 +215,14 @@ impl Loss {
                     self.done += 1;
                 }
                 list.get(self.done).is_some_and(|outage| now >= SimTime::ZERO + outage.from)
+            }
+            LossSpec::Blocks(blocks) => {
+                if self.left == 0 {
+                    (self.block, self.left) = (blocks.draw(&mut self.random), blocks.length);
+                }
+                let lost = self.block & 1 == 1;
+                (self.block, self.left) = (self.block >> 1, self.left - 1);
+                lost
             }
         }
     }

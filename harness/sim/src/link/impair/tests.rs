@@ -279,3 +279,41 @@ fn a_step_down_of_the_schedule_releases_what_left_meanwhile_in_one_burst_and_in_
     }
     assert_eq!(arrives(60), micros(60));
 }
+
+#[test]
+fn blocks_lose_so_many_packets_together_as_their_law_says() {
+    let probabilities = [p(0.1), p(0.05), p(0.02)];
+    let blocks = BlockLoss { length: 10, probabilities: probabilities.into() };
+    // (0.1 + 2 x 0.05 + 3 x 0.02) / 10; the artifact's: (3.0e-4 + 2 x 7.5e-5 + 3 x 1.6e-5) / 10.
+    assert!((blocks.stationary_loss() - 0.026).abs() < 1e-12);
+    let artifact = BlockLoss { length: 10, probabilities: [p(3.0e-4), p(7.5e-5), p(1.6e-5)].into() };
+    assert!((artifact.stationary_loss() - 4.98e-5).abs() < 1e-12);
+    let lost = losses(LossSpec::Blocks(blocks), 100_000);
+    let (mut by_count, mut by_place) = ([0_u32; 4], [0_u32; 10]);
+    let mut of_block = [0_usize; 10_000];
+    for (packet, _) in lost.iter().enumerate().filter(|(_, lost)| **lost) {
+        of_block[packet / 10] += 1;
+        by_place[packet % 10] += 1;
+    }
+    of_block.iter().for_each(|count| by_count[*count] += 1);
+    // 10 000 blocks: five standard deviations of sqrt(n q (1 - q)).
+    for (count, probability) in [(1, 0.1_f64), (2, 0.05), (3, 0.02)] {
+        let (expected, deviation) = (10_000.0 * probability, (10_000.0 * probability * (1.0 - probability)).sqrt());
+        let seen = f64::from(by_count[count]);
+        assert!((seen - expected).abs() < 5.0 * deviation, "{count}: {seen} blocks for {expected}");
+    }
+    assert!(by_place.iter().all(|count| (180..340).contains(count)), "each place has 260: {by_place:?}");
+}
+
+#[test]
+fn impossible_blocks_are_refused() {
+    let message = |length, probabilities: &[f64]| {
+        let probabilities = probabilities.iter().map(|value| p(*value)).collect();
+        LossSpec::Blocks(BlockLoss { length, probabilities }).validate().unwrap_err().to_string()
+    };
+    assert!(message(0, &[0.1]).contains("1 to 64"));
+    assert!(message(65, &[0.1]).contains("1 to 64"));
+    assert!(message(10, &[]).contains("one at least"));
+    assert!(message(1, &[0.1, 0.1]).contains("no more than its packets"));
+    assert!(message(10, &[0.6, 0.6]).contains("at most 1"));
+}
