@@ -321,7 +321,7 @@ pub struct Feedback<'a> {
     pub acked: &'a [PacketRecord],
     /// Packets newly declared lost, in order of packet number. They have left flight.
     pub lost: &'a [PacketRecord],
-    /// Packets that had been declared lost earlier and are acknowledged now. They left flight when declared lost.
+    /// Packets that had been declared lost or recovered earlier and are acknowledged now. They left flight back then.
     pub spurious: &'a [PacketRecord],
     /// Totals over `acked`.
     pub newly_acked: Tally,
@@ -329,8 +329,10 @@ pub struct Feedback<'a> {
     pub newly_marked: Tally,
     /// Totals over `lost`.
     pub newly_lost: Tally,
-    /// Lost packets whose content coding restored: still congestion (RFC 9265, section 4), but nothing to send again. They
-    /// left flight when the receiver reported the block complete and are part of neither `acked` nor `lost`.
+    /// Lost packets whose block was complete without them: still congestion (RFC 9265, section 4), but nothing to send again.
+    /// They leave flight with this batch, when loss detection gives them up, and are part of neither `acked` nor `lost`: a
+    /// complete block alone says nothing about packets that are still under way. Packets given up before their block is
+    /// known to be complete are in `lost`, whether or not coding restores them later.
     pub recovered: Tally,
     /// The packets behind `recovered`, in order of packet number: their send times say which round trip was congested.
     pub recovered_packets: &'a [PacketRecord],

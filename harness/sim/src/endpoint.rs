@@ -206,7 +206,9 @@ impl SendingEnd {
         balance::report(desk.now.to_timestamp(), &self.sender, desk.work, &mut *self.balancer);
         for event in desk.work.events.drain(..) {
             match event {
-                Event::Acked(chunk) | Event::LateAcked(chunk) => self.source.acknowledged(&chunk),
+                Event::Acked(chunk) | Event::LateAcked(chunk) | Event::Restored(chunk) => {
+                    self.source.acknowledged(&chunk)
+                }
                 Event::Lost(chunk) => self.source.lost(&chunk),
             }
         }

@@ -3,6 +3,7 @@
 use cc_algos::estimate::rtt::RttEstimator;
 use cc_algos::units::Span;
 
+use super::code::Coding;
 use super::loss::{LossPolicy, Rto};
 
 /// What all paths of a [`Sender`](super::Sender) have in common. The default is RFC 9002 on a wide-area network.
@@ -29,6 +30,8 @@ pub struct SenderConfig {
     /// Packet numbers to leave out, so that acknowledgements of packets never received show (RFC 9000, section 21.4). Off
     /// by default: in a simulation nobody cheats, and a gap costs a range in each acknowledgement.
     pub skip: Option<Skip>,
+    /// How the flow is coded, if it is.
+    pub coding: Option<Coding>,
 }
 
 impl Default for SenderConfig {
@@ -43,6 +46,7 @@ impl Default for SenderConfig {
             persistent_congestion_threshold: 3,
             ecn: EcnMode::Validate,
             skip: None,
+            coding: None,
         }
     }
 }

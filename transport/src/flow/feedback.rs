@@ -4,6 +4,7 @@ use cc_algos::controller::{Cause, DeliverySample, Feedback, PacketRecord, PathSn
 use cc_algos::signal::{Ecn, EcnCounts, IntHop, PathChange, Signal};
 use cc_algos::units::{Span, Timestamp};
 
+use super::code::{CompleteBlocks, Fate, ShardReport};
 use super::config::SenderConfig;
 use super::ecn::EcnOutcome;
 use super::ledger::{Entry, Was};
@@ -22,6 +23,8 @@ pub(super) struct Context<'a> {
     pub(super) siblings: &'a [PathSnapshot],
     /// Telemetry of the largest packet ever acknowledged, if it is newly acknowledged.
     pub(super) int: &'a [IntHop],
+    /// Blocks whose losses need no repair.
+    pub(super) complete: Option<&'a CompleteBlocks>,
 }
 
 /// A batch in the making. Its packets stand in the workspace, behind those of the paths before.
@@ -30,10 +33,12 @@ struct Batch {
     prior_in_flight: u64,
     acked_from: usize,
     lost_from: usize,
+    recovered_from: usize,
     spurious_from: usize,
     newly_acked: Tally,
     newly_marked: Tally,
     newly_lost: Tally,
+    recovered: Tally,
     late: Tally,
     /// Newly acknowledged packets by the codepoint they were sent with.
     acked_as: EcnCounts,
@@ -57,6 +62,7 @@ impl Batch {
             prior_in_flight,
             acked_from: work.acked.len(),
             lost_from: work.lost.len(),
+            recovered_from: work.recovered.len(),
             spurious_from: work.spurious.len(),
             ..Self::default()
         }
@@ -67,15 +73,37 @@ impl Batch {
         self.newly_acked.packets + self.late.packets
     }
 
-    /// Takes in a packet that was just declared lost.
-    fn take_lost<C: Content>(&mut self, record: PacketRecord, entry: &Entry<C>, work: &mut Workspace<C>) {
-        self.newly_lost.add(u64::from(entry.bytes));
-        work.events.push(Event::Lost(entry.content));
+    /// Takes in a packet that was just given up.
+    fn take_lost<C: Content>(
+        &mut self,
+        record: PacketRecord,
+        entry: &Entry<C>,
+        complete: Option<&CompleteBlocks>,
+        work: &mut Workspace<C>,
+    ) {
+        let bytes = u64::from(entry.bytes);
+        match entry.block {
+            None => work.events.push(Event::Lost(entry.content)),
+            Some(block) => {
+                work.shards.push(ShardReport { block, index: entry.shard, fate: Fate::Lost });
+                if complete.is_some_and(|complete| complete.contains(block)) {
+                    self.recovered.add(bytes);
+                    work.recovered.push(record);
+                    return;
+                }
+            }
+        }
+        self.newly_lost.add(bytes);
         work.lost.push(record);
     }
 
+    /// Whether packets were given up.
+    const fn tells_of_losses(&self) -> bool {
+        !self.newly_lost.is_zero() || !self.recovered.is_zero()
+    }
+
     const fn is_empty(&self) -> bool {
-        self.newly_acked.is_zero() && self.newly_lost.is_zero() && self.late.is_zero()
+        self.newly_acked.is_zero() && self.late.is_zero() && !self.tells_of_losses()
     }
 }
 
@@ -99,11 +127,11 @@ impl<C: Content> Path<C> {
         self.take_marks(ack, &mut batch);
         self.largest_acked = self.largest_acked.max(Some(ack.largest));
         self.learn_from(&batch);
-        self.detect_losses(now, &mut batch, work);
+        self.detect_losses(&context, &mut batch, work);
         if batch.is_empty() {
             return Ok(());
         }
-        let nothing_else = batch.newly_acked.is_zero() && batch.newly_lost.is_zero();
+        let nothing_else = batch.newly_acked.is_zero() && !batch.tells_of_losses();
         let cause = if nothing_else { Cause::Spurious } else { Cause::Ack };
         // What was overtaken by other telemetry would take clocks and counters back.
         let is_newest = batch.largest_sent_at.is_some() && self.largest_acked == Some(ack.largest);
@@ -148,7 +176,7 @@ impl<C: Content> Path<C> {
     /// Takes the newly acknowledged packets out of flight.
     fn settle(&mut self, now: Timestamp, ack: &AckFrame, batch: &mut Batch, work: &mut Workspace<C>) {
         let Self { ledger, delivery, ecn, id, slowest_route, .. } = self;
-        let Workspace { events, acked, spurious, fresh, .. } = work;
+        let Workspace { events, acked, spurious, fresh, shards, .. } = work;
         let sprayed = ledger.is_sprayed();
         let marks = ack.marks.filter(|_| ecn.listens());
         for range in fresh.iter().rev() {
@@ -171,6 +199,9 @@ impl<C: Content> Path<C> {
                 delivery.on_acked(&record);
                 batch.acked_as.count(entry.codepoint);
                 batch.newest_acked = batch.newest_acked.max(Some(number));
+                if let Some(block) = entry.block {
+                    shards.push(ShardReport { block, index: entry.shard, fate: Fate::Arrived });
+                }
                 match was {
                     Was::InFlight => {
                         batch.newly_acked.add(u64::from(entry.bytes));
@@ -236,13 +267,14 @@ impl<C: Content> Path<C> {
         self.end_round(newest);
     }
 
-    fn detect_losses(&mut self, now: Timestamp, batch: &mut Batch, work: &mut Workspace<C>) {
+    fn detect_losses(&mut self, context: &Context<'_>, batch: &mut Batch, work: &mut Workspace<C>) {
+        let Context { now, complete, .. } = *context;
         let Self { ledger, delivery, ecn, detector, rtt, id, largest_acked, slowest_route, .. } = self;
         let view = View { now, rtt, largest_acked: *largest_acked, slowest_route: slowest_route.0 };
         detector.detect(&view, ledger, |number, entry| {
             delivery.on_lost(u64::from(entry.bytes));
             batch.ecn_failed |= ecn.on_lost(entry.codepoint) == EcnOutcome::Failed;
-            batch.take_lost(entry.record(number, *id), entry, work);
+            batch.take_lost(entry.record(number, *id), entry, complete, work);
         });
     }
 
@@ -254,7 +286,7 @@ impl<C: Content> Path<C> {
         missing: &[PacketNumberRange],
         work: &mut Workspace<C>,
     ) {
-        let now = context.now;
+        let Context { now, complete, .. } = context;
         self.ledger.begin(now, now + self.late_window());
         let mut batch = Batch::new(self.ledger.in_flight_bytes(), work);
         let Self { ledger, delivery, ecn, id, .. } = self;
@@ -263,23 +295,25 @@ impl<C: Content> Path<C> {
                 ledger.lose(number, |number, entry| {
                     delivery.on_lost(u64::from(entry.bytes));
                     batch.ecn_failed |= ecn.on_lost(entry.codepoint) == EcnOutcome::Failed;
-                    batch.take_lost(entry.record(number, *id), entry, work);
+                    batch.take_lost(entry.record(number, *id), entry, complete, work);
                 });
             }
         }
         if !batch.is_empty() {
             // The packet that the loss timer waits for may be gone.
-            self.detect_losses(now, &mut batch, work);
+            self.detect_losses(&context, &mut batch, work);
             self.conclude(context, cause, &mut batch, work);
         }
     }
 
     /// Losses in order, and what they add up to.
     fn weigh_losses(&mut self, config: &SenderConfig, batch: &mut Batch, work: &mut Workspace<C>) {
-        let lost = &mut work.lost[batch.lost_from..];
-        if !lost.is_sorted_by_key(|packet| packet.packet_number) {
-            // Lanes are looked at one after the other.
-            lost.sort_unstable_by_key(|packet| packet.packet_number);
+        let (lost, recovered) = (&mut work.lost[batch.lost_from..], &mut work.recovered[batch.recovered_from..]);
+        for packets in [&mut *lost, recovered] {
+            if !packets.is_sorted_by_key(|packet| packet.packet_number) {
+                // Lanes are looked at one after the other.
+                packets.sort_unstable_by_key(|packet| packet.packet_number);
+            }
         }
         let delivered = self.delivery.delivered();
         self.spacing.between = delivered.saturating_sub(self.spacing.last_at);
@@ -296,8 +330,8 @@ impl<C: Content> Path<C> {
 
     /// Hands the batch to the controller, with the sender as it is after it.
     fn conclude(&mut self, context: Context<'_>, cause: Cause, batch: &mut Batch, work: &mut Workspace<C>) {
-        let Context { now, config, siblings, int } = context;
-        if !batch.newly_lost.is_zero() {
+        let Context { now, config, siblings, int, .. } = context;
+        if batch.tells_of_losses() {
             work.lost_by = Some(cause);
             self.weigh_losses(config, batch, work);
         }
@@ -313,6 +347,8 @@ impl<C: Content> Path<C> {
         feedback.newly_acked = batch.newly_acked;
         feedback.newly_marked = batch.newly_marked;
         feedback.newly_lost = batch.newly_lost;
+        feedback.recovered = batch.recovered;
+        feedback.recovered_packets = &work.recovered[batch.recovered_from..];
         feedback.prior_in_flight = batch.prior_in_flight;
         feedback.rtt = batch.rtt;
         feedback.fabric_delay = batch.fabric_delay;
@@ -323,7 +359,7 @@ impl<C: Content> Path<C> {
         feedback.int = int;
         let flight = self.flight(siblings);
         self.controller.on_feedback(&feedback, &flight);
-        if !batch.newly_lost.is_zero() || !batch.newly_marked.is_zero() {
+        if batch.tells_of_losses() || !batch.newly_marked.is_zero() {
             self.on_congestion();
         }
         if batch.ecn_failed {
@@ -338,6 +374,7 @@ impl<C: Content> Path<C> {
         accumulate(&mut self.totals.acked, batch.newly_acked);
         accumulate(&mut self.totals.acked, batch.late);
         accumulate(&mut self.totals.lost, batch.newly_lost);
+        accumulate(&mut self.totals.recovered, batch.recovered);
         accumulate(&mut self.totals.spurious, batch.late);
         accumulate(&mut self.totals.marked, batch.newly_marked);
     }
@@ -371,7 +408,7 @@ impl<C: Content> Path<C> {
         let now = context.now;
         self.ledger.begin(now, now + self.late_window());
         let mut batch = Batch::new(self.ledger.in_flight_bytes(), work);
-        self.detect_losses(now, &mut batch, work);
+        self.detect_losses(&context, &mut batch, work);
         let cause = match self.detector.on_deadline() {
             Some(consecutive) => Cause::Timeout { consecutive },
             None => Cause::LossTimer,

@@ -13,6 +13,7 @@ use cc_algos::ids::{BlockId, Entropy, PathId};
 use cc_algos::signal::Ecn;
 use cc_algos::units::Timestamp;
 
+use super::code::Place;
 use super::lanes::{LaneId, Lanes};
 use super::ranges::RangeSet;
 
@@ -39,6 +40,8 @@ pub(crate) struct Entry<C> {
     pub(crate) bytes: u32,
     pub(crate) entropy: Entropy,
     pub(crate) codepoint: Ecn,
+    /// Its place in `block`.
+    pub(crate) shard: u8,
     state: State,
     lane: LaneId,
     /// Position among the packets of its lane, wrapping.
@@ -77,7 +80,7 @@ pub(crate) struct NewPacket<C> {
     pub(crate) bytes: u32,
     pub(crate) entropy: Entropy,
     pub(crate) codepoint: Ecn,
-    pub(crate) block: Option<BlockId>,
+    pub(crate) block: Option<Place>,
     pub(crate) content: C,
     pub(crate) at_send: SendState,
 }
@@ -196,7 +199,8 @@ impl<C: Copy> Ledger<C> {
             sent_at: packet.now,
             at_send: packet.at_send,
             tag: PacketTag::NONE,
-            block: packet.block,
+            block: packet.block.map(|place| place.block),
+            shard: packet.block.map_or(0, |place| place.index),
             content: packet.content,
             bytes: packet.bytes,
             entropy: packet.entropy,

@@ -29,10 +29,14 @@
 //! than any before: records come in the order of packets, each once, and are empty otherwise. The receiver is handed a packet's
 //! records by [`Receiver::on_int`] and echoes the newest. Values are those that [`IntStack`](crate::wire::IntStack) can carry.
 //!
+//! # Coding
+//!
+//! A flow whose [`SenderConfig::coding`] says so sends blocks of data and parity: see [`code`]. What is sent again is then
+//! decided by block, and [`Event::Lost`] never speaks of shards.
+//!
 //! # Not filled yet
 //!
-//! [`Feedback`](cc_algos::Feedback) has room for what coding, switches and time-stamping hosts will tell: `recovered` and
-//! `recovered_packets`, and `csig`. This engine leaves them empty.
+//! [`Feedback`](cc_algos::Feedback) has room for what switches will tell: `csig`. This engine leaves it empty.
 //!
 //! # Cost
 //!
@@ -40,6 +44,7 @@
 //! new in it and its number of ranges; loss detection looks at each packet once.
 
 pub mod balance;
+pub mod code;
 mod config;
 mod ecn;
 mod feedback;
@@ -71,7 +76,7 @@ pub use workspace::{Event, Workspace};
 use core::fmt::Debug;
 
 use cc_algos::controller::Limit;
-use cc_algos::ids::{BlockId, Entropy, PathId};
+use cc_algos::ids::{Entropy, PathId};
 use cc_algos::units::Timestamp;
 
 /// What a packet carries, as its owner names it: a range of a stream, a control frame, a probe, a simulated chunk.
@@ -92,8 +97,8 @@ pub struct Outgoing<C> {
     pub bytes: u32,
     /// What it carries.
     pub content: C,
-    /// The coding block it belongs to.
-    pub block: Option<BlockId>,
+    /// Its place in a coding block, as [`BlockSender::next`](code::BlockSender::next) gave it.
+    pub block: Option<code::Place>,
 }
 
 /// Whether a packet may leave.

@@ -339,6 +339,12 @@ impl<C: Content> Path<C> {
         Rate::from_bytes_in(per_rtt, self.rtt.smoothed())
     }
 
+    /// Whether a packet is in flight for a round trip or longer.
+    pub(super) fn is_overdue(&self, now: Timestamp, packet_number: u64) -> bool {
+        let sent_at = self.ledger.sent_at(packet_number);
+        sent_at.is_some_and(|sent_at| sent_at + self.rtt.loss_delay(1, 1) <= now)
+    }
+
     /// When the probe timeout expires, if there is something to probe for.
     pub(super) fn probe_at(&self) -> Option<Timestamp> {
         let packets = self.ledger.in_flight_packets();

@@ -7,13 +7,14 @@ use cc_algos::units::Timestamp;
 use smallvec::SmallVec;
 
 use super::balance::PathView;
+use super::code::{BlockError, BlockSender};
 use super::config::SenderConfig;
 use super::feedback::{Context, earliest};
 use super::path::Path;
 use super::stats::PathStats;
 use super::workspace::Workspace;
 use super::{AckError, Content, Gate, Outgoing};
-use crate::wire::{AckFrame, PacketNumberRange};
+use crate::wire::{AckFrame, BlockAck, Nack, PacketNumberRange};
 
 /// The sending half of a flow: one or more paths, each with packet numbers, RTT, loss detection, pacer and controller of its
 /// own.
@@ -27,6 +28,8 @@ pub struct Sender<C> {
     paths: SmallVec<[Path<C>; 1]>,
     /// The other paths, while one of several works.
     siblings: Vec<PathSnapshot>,
+    /// Blocks span paths. `None` if the flow is not coded.
+    blocks: Option<Box<BlockSender<C>>>,
 }
 
 impl<C: Content> Sender<C> {
@@ -39,7 +42,8 @@ impl<C: Content> Sender<C> {
         let path = Path::new(PathId(0), &config, controller, now);
         let mut paths = SmallVec::new();
         paths.push(path);
-        Self { config, paths, siblings: Vec::new() }
+        let blocks = config.coding.map(|coding| Box::new(BlockSender::new(coding)));
+        Self { config, paths, siblings: Vec::new(), blocks }
     }
 
     /// Adds a path with a controller of its own.
@@ -65,7 +69,11 @@ impl<C: Content> Sender<C> {
     pub fn on_sent(&mut self, now: Timestamp, packet: Outgoing<C>) -> u64 {
         let (path, context) = self.parts(now, packet.path);
         path.resume(now, context.config.pacing, context.siblings);
-        path.on_sent(now, &packet, context.siblings)
+        let number = path.on_sent(now, &packet, context.siblings);
+        if let (Some(place), Some(blocks)) = (packet.block, &mut self.blocks) {
+            blocks.on_sent(place, packet.path, number, packet.content);
+        }
+        number
     }
 
     /// A packet leaves that asks for no acknowledgement and does not count as in flight, such as one with nothing but
@@ -96,11 +104,67 @@ impl<C: Content> Sender<C> {
             return Err(AckError::UnknownPath(ack.path));
         }
         let (path, context) = self.parts(now, ack.path);
-        path.on_ack(context, ack, work)
+        let taken = path.on_ack(context, ack, work);
+        self.settle_blocks(work);
+        taken
+    }
+
+    /// The receiver says which blocks are complete. Nothing leaves flight by that: take it in before an acknowledgement of the
+    /// same packet, so that what that one shows to be lost is known to be recovered.
+    ///
+    /// # Errors
+    ///
+    /// One that speaks of blocks of which too little was sent, or of a flow that has none, changes nothing.
+    pub fn on_block_ack(&mut self, ack: &BlockAck, work: &mut Workspace<C>) -> Result<(), BlockError> {
+        work.clear();
+        let blocks = self.blocks.as_mut().ok_or(BlockError::NotCoded(ack.next))?;
+        blocks.on_block_ack(ack, &mut work.events)
+    }
+
+    /// The receiver complains about a block. Shards that it names are lost, unless they left less than a round trip ago: such
+    /// may be under way still. Where that is more than parity makes good, they are to be sent again.
+    ///
+    /// # Errors
+    ///
+    /// A complaint about what was not sent, or of a flow without blocks, changes nothing.
+    pub fn on_block_nack(&mut self, now: Timestamp, nack: &Nack, work: &mut Workspace<C>) -> Result<(), BlockError> {
+        work.clear();
+        let blocks = self.blocks.as_ref().ok_or(BlockError::NotCoded(nack.block))?;
+        blocks.on_nack(nack, &mut work.named)?;
+        let (named, mut missing) = (core::mem::take(&mut work.named), core::mem::take(&mut work.missing));
+        for id in self.paths() {
+            let (path, context) = self.parts(now, id);
+            let numbers = named.iter().filter(|(path, _)| *path == id).map(|(_, number)| *number);
+            missing.clear();
+            missing.extend(numbers.filter(|number| path.is_overdue(now, *number)).map(PacketNumberRange::single));
+            path.on_missing(context, Cause::BlockNack, &missing, work);
+        }
+        (work.named, work.missing) = (named, missing);
+        self.settle_blocks(work);
+        Ok(())
+    }
+
+    /// The blocks of the flow, if it is coded.
+    #[inline]
+    pub fn blocks(&self) -> Option<&BlockSender<C>> {
+        self.blocks.as_deref()
+    }
+
+    /// The blocks of the flow, to ask what leaves next.
+    #[inline]
+    pub fn blocks_mut(&mut self) -> Option<&mut BlockSender<C>> {
+        self.blocks.as_deref_mut()
+    }
+
+    #[inline]
+    fn settle_blocks(&mut self, work: &mut Workspace<C>) {
+        if let Some(blocks) = &mut self.blocks {
+            blocks.settle(&mut work.shards, &mut work.events);
+        }
     }
 
     /// Packets of a path are lost, as somebody found out who knows: a receiver that names what it misses
-    /// ([`Cause::BlockNack`]), a switch that trimmed them ([`Cause::Trim`]), or whoever declares the path dead
+    /// ([`Cause::BlockNack`]; of coded flows, see [`Sender::on_block_nack`]), a switch that trimmed them ([`Cause::Trim`]), or whoever declares the path dead
     /// ([`Cause::PathDead`], with all numbers). What is not in flight is passed over.
     pub fn on_missing(
         &mut self,
@@ -113,6 +177,7 @@ impl<C: Content> Sender<C> {
         work.clear();
         let (path, context) = self.parts(now, path);
         path.on_missing(context, cause, missing, work);
+        self.settle_blocks(work);
     }
 
     /// The time of [`Sender::next_timeout`] has come, or something like it: calling early does nothing.
@@ -122,6 +187,7 @@ impl<C: Content> Sender<C> {
             let (path, context) = self.parts(now, path);
             path.on_timeout(context, work);
         }
+        self.settle_blocks(work);
     }
 
     /// When to call [`Sender::on_timeout`]: for the loss timer, a probe timeout or a controller's timer. What the pacer waits
@@ -232,11 +298,12 @@ impl<C: Content> Sender<C> {
     /// A path, and all around it that it needs to work.
     #[inline]
     fn parts(&mut self, now: Timestamp, path: PathId) -> (&mut Path<C>, Context<'_>) {
-        let Self { config, paths, siblings } = self;
+        let Self { config, paths, siblings, blocks } = self;
         if paths.len() > 1 {
             siblings.clear();
             siblings.extend(paths.iter().filter(|other| other.id != path).map(Path::snapshot));
         }
-        (&mut paths[usize::from(path.0)], Context { now, config, siblings, int: &[] })
+        let complete = blocks.as_deref().map(BlockSender::complete);
+        (&mut paths[usize::from(path.0)], Context { now, config, siblings, int: &[], complete })
     }
 }

@@ -31,7 +31,7 @@ pub struct PathStats {
     pub totals: Totals,
 }
 
-/// Totals of a path. `acked + lost - spurious + in flight = sent`.
+/// Totals of a path. `acked + lost + recovered - spurious + in flight = sent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Totals {
@@ -41,7 +41,9 @@ pub struct Totals {
     pub acked: Tally,
     /// Declared lost, wrongly or not.
     pub lost: Tally,
-    /// Declared lost and acknowledged after all.
+    /// Given up, but of blocks that were complete by then.
+    pub recovered: Tally,
+    /// Declared lost or recovered, and acknowledged after all.
     pub spurious: Tally,
     /// Arrived marked CE.
     pub marked: Tally,

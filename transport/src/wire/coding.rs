@@ -250,9 +250,23 @@ impl Nack {
 parse_with_type!(Nack, Nack);
 
 plain_frame! {
-    /// All blocks below `next` are complete, whether their shards arrived or were recovered.
+    /// Blocks that are complete, whether their shards arrived or were recovered: all below `next`, and some above it.
     BlockAck {
         /// The smallest id of a block that is not complete.
         next: BlockId = "block id",
+        /// Bit `i` is set if block `next + 1 + i` is complete; of the blocks above `next`, not all need be named.
+        beyond: u64 = "complete blocks",
+    }
+}
+
+impl BlockAck {
+    /// Blocks above `next` that a frame can name: what a varint holds.
+    pub const MAX_BEYOND: u64 = 62;
+
+    /// The blocks above `next` that the frame names, ascending. Ids that do not exist are left out.
+    pub fn blocks_beyond(&self) -> impl Iterator<Item = BlockId> + use<> {
+        let Self { next, beyond } = *self;
+        let named = (0..Self::MAX_BEYOND).filter(move |bit| beyond >> bit & 1 == 1);
+        named.filter_map(move |bit| next.0.checked_add(1 + bit).map(BlockId))
     }
 }

@@ -169,7 +169,7 @@ pub fn report<C: Content>(now: Timestamp, sender: &Sender<C>, work: &Workspace<C
     }
     let silent = matches!(work.lost_by, Some(Cause::Timeout { .. } | Cause::PathDead));
     let verdict = if silent { Verdict::Timeout } else { Verdict::Nack };
-    for packet in work.lost() {
+    for packet in work.lost().iter().chain(work.recovered()) {
         balancer.on_verdict(&Fate::of(packet, verdict), &sender.view(now, packet.path));
     }
 }

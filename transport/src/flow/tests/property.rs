@@ -88,6 +88,7 @@ impl Fates {
                     prop_assert!(self.lost.contains(&number), "{} was never lost", number);
                     (&mut self.late, number)
                 }
+                Event::Restored(number) => return Err(TestCaseError::fail(format!("{number}: there are no blocks"))),
             };
             prop_assert!(!list.contains(&number), "{} ended twice", number);
             list.push(number);

@@ -147,7 +147,7 @@ fn control_frames() -> Vec<Frame<'static>> {
         Frame::Trimmed(Trimmed { path: PATH, ranges: smallvec![range(50, 52), range(40, 40)] }),
         Frame::CsigEcho(CsigEcho { path: PATH, entropy: Entropy(0xabcde), age: Span::from_nanos(500), tag }),
         Frame::Nack(Nack { block: BlockId(9), shards: 10, missing }),
-        Frame::BlockAck(BlockAck { next: BlockId(9) }),
+        Frame::BlockAck(BlockAck { next: BlockId(9), beyond: 0b101 }),
     ]
 }
 

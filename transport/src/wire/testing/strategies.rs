@@ -274,7 +274,7 @@ fn plain_frame() -> impl Strategy<Value = Frame<'static>> {
             tag
         })),
         nack(),
-        varint().prop_map(|next| Frame::BlockAck(BlockAck { next: BlockId(next) })),
+        (varint(), varint()).prop_map(|(next, beyond)| Frame::BlockAck(BlockAck { next: BlockId(next), beyond })),
     ]
 }
 
