@@ -1,16 +1,22 @@
 //! The two ends of a flow: an application on `transport::flow`. Each knows only what packets brought it.
 
+mod coded;
+
 use core::num::NonZeroU64;
 use core::ops::Range;
 
-use cc_algos::controller::Cause;
+use cc_algos::controller::{Cause, Tally};
 use cc_algos::receiver::{AckEvery, Notice};
 use cc_algos::signal::{NearSource, Signal};
 use cc_algos::{Controller, Ecn, Entropy, Need, PathId, Timestamp};
 use transport::flow::balance::{self, Balancer};
+use transport::flow::code::Place;
 use transport::flow::{Arrived, Event, Gate, Outgoing, RangeSet, Receiver, Sender, SenderConfig, Workspace};
-use transport::wire::{CongestionNotification, Credit, Frame, IntStack, PacketNumberRange, Trimmed, VARINT_MAX};
+use transport::wire::{
+    BlockAck, CongestionNotification, Credit, Frame, IntStack, PacketNumberRange, Trimmed, VARINT_MAX,
+};
 
+use self::coded::Incoming;
 use crate::error::SimError;
 use crate::framing;
 use crate::packet::{Arena, Body, Packet};
@@ -33,6 +39,17 @@ pub(crate) struct SendCount {
     pub(crate) packets: u64,
     pub(crate) bytes: u64,
     pub(crate) again: u64,
+    /// Packets of parity, repaired ones included.
+    pub(crate) parity: Tally,
+}
+
+/// A packet that is about to leave.
+#[derive(Clone, Copy)]
+struct Loaded {
+    chunk: Chunk,
+    place: Option<Place>,
+    body: Body,
+    bytes: u32,
 }
 
 /// The sending end.
@@ -63,7 +80,9 @@ impl SendingEnd {
         route: Route,
     ) -> Self {
         let mtu = config.mtu;
-        let payload = framing::payload(mtu - u64::from(framing::prefix_bytes(route.telemetry)));
+        let room = mtu - u64::from(framing::prefix_bytes(route.telemetry));
+        let is_coded = config.coding.is_some();
+        let payload = if is_coded { framing::coded_payload(room) } else { framing::payload(room) };
         Self {
             sender: Sender::new(config, controller, route.now),
             source: Source::new(spec.load, route.now, spec.stop, payload),
@@ -81,6 +100,9 @@ impl SendingEnd {
 
     /// The next packet that may leave now, if any; else when to ask again.
     pub(crate) fn poll(&mut self, desk: &mut Desk<'_>) -> Poll {
+        if self.sender.blocks().is_some() {
+            return self.poll_coded(desk);
+        }
         let now = desk.now.to_timestamp();
         let probing = self.sender.probes(PATH) > 0;
         let chunk = match self.source.peek() {
@@ -91,6 +113,12 @@ impl SendingEnd {
                 return Poll::Idle;
             }
         };
+        self.poll_chunk(chunk, desk)
+    }
+
+    #[inline]
+    fn poll_chunk(&mut self, chunk: Chunk, desk: &mut Desk<'_>) -> Poll {
+        let now = desk.now.to_timestamp();
         let number = self.sender.next_packet_number(PATH);
         let plain = Body::Data { offset: chunk.offset, len: chunk.len, fin: false, floor: None };
         let bytes = self.bytes(number, &plain);
@@ -104,16 +132,24 @@ impl SendingEnd {
         let now = desk.now.to_timestamp();
         let number = self.sender.next_packet_number(PATH);
         let body = match chunk.kind {
-            ChunkKind::Ping => Body::Ping,
+            ChunkKind::Ping | ChunkKind::Parity => Body::Ping,
             ChunkKind::New | ChunkKind::Again => {
                 Body::Data { offset: chunk.offset, len: chunk.len, fin: self.source.is_last(&chunk), floor: None }
             }
         };
         let body = self.with_floor(body, number, now);
         let bytes = self.bytes(number, &body);
+        self.launch(Loaded { chunk, place: None, body, bytes }, desk)
+    }
+
+    /// A packet leaves.
+    #[inline]
+    fn launch(&mut self, loaded: Loaded, desk: &mut Desk<'_>) -> u32 {
+        let Loaded { chunk, place, body, bytes } = loaded;
+        let now = desk.now.to_timestamp();
         let entropy = self.balancer.next_entropy(&self.sender.view(now, PATH));
         let ecn = self.sender.ecn(PATH);
-        let outgoing = Outgoing { path: PATH, entropy, bytes, content: chunk, block: None };
+        let outgoing = Outgoing { path: PATH, entropy, bytes, content: chunk, block: place };
         let number = self.sender.on_sent(now, outgoing);
         self.source.sent(&chunk);
         self.count.packets += 1;
@@ -161,14 +197,30 @@ impl SendingEnd {
         Ok(())
     }
 
+    /// What an acknowledgement says about blocks; what it says about packets comes after it.
+    pub(crate) fn on_block_ack(&mut self, blocks: &BlockAck, desk: &mut Desk<'_>) -> Result<(), SimError> {
+        let taken = self.sender.on_block_ack(blocks, desk.work);
+        taken.map_err(|source| SimError::Blocks { flow: self.flow, source })?;
+        self.settle(desk);
+        Ok(())
+    }
+
     /// A notice arrived; its frame is released.
-    pub(crate) fn on_notice(&mut self, frame: u32, desk: &mut Desk<'_>) {
+    pub(crate) fn on_notice(&mut self, frame: u32, desk: &mut Desk<'_>) -> Result<(), SimError> {
         let now = desk.now.to_timestamp();
         let signal = match desk.arena.notice(frame) {
             Frame::Trimmed(trimmed) => {
                 self.sender.on_missing(now, PATH, Cause::Trim, &trimmed.ranges, desk.work);
                 desk.arena.release_notice(frame);
-                return self.settle(desk);
+                self.settle(desk);
+                return Ok(());
+            }
+            Frame::Nack(nack) => {
+                let taken = self.sender.on_block_nack(now, nack, desk.work);
+                taken.map_err(|source| SimError::Blocks { flow: self.flow, source })?;
+                desk.arena.release_notice(frame);
+                self.settle(desk);
+                return Ok(());
             }
             Frame::CongestionNotification(_) => Some(Signal::CongestionNotification),
             // Totals make good what was lost; one that was overtaken says nothing new.
@@ -190,6 +242,7 @@ impl SendingEnd {
         if let Some(signal) = signal {
             self.sender.on_notice(now, PATH, signal);
         }
+        Ok(())
     }
 
     /// A timer may have come.
@@ -207,7 +260,7 @@ impl SendingEnd {
         for event in desk.work.events.drain(..) {
             match event {
                 Event::Acked(chunk) | Event::LateAcked(chunk) | Event::Restored(chunk) => {
-                    self.source.acknowledged(&chunk)
+                    self.source.acknowledged(&chunk);
                 }
                 Event::Lost(chunk) => self.source.lost(&chunk),
             }
@@ -267,6 +320,8 @@ pub(crate) struct ReceivingEnd {
     sent: u64,
     /// Credit granted, bytes since the flow began.
     credited: u64,
+    /// Blocks, if the flow is coded.
+    pub(crate) incoming: Option<Box<Incoming>>,
 }
 
 impl ReceivingEnd {
@@ -285,6 +340,7 @@ impl ReceivingEnd {
             source: spec.source.0,
             sent: 0,
             credited: 0,
+            incoming: endpoints.sender.coding.map(|coding| Box::new(Incoming::new(coding))),
         }
     }
 
@@ -321,15 +377,27 @@ impl ReceivingEnd {
             if let Some(floor) = floor {
                 self.receiver.on_ack_floor(floor.get());
             }
-            if fin {
-                self.final_size = Some(offset + u64::from(len));
-            }
-            self.delivered += self.received.insert(Range { start: offset, end: offset + u64::from(len) });
+            self.deliver(Range { start: offset, end: offset + u64::from(len) }, fin);
             // Nothing follows that could make the policy acknowledge sooner, and the sender waits for this to be done.
             if self.is_complete() {
                 self.receiver.hurry_ack(now.to_timestamp());
             }
         }
+    }
+
+    /// A piece of the stream is there, perhaps its end.
+    #[inline]
+    fn deliver(&mut self, piece: Range<u64>, fin: bool) {
+        if fin {
+            self.final_size = Some(piece.end);
+        }
+        self.delivered += self.received.insert(piece);
+    }
+
+    /// When an acknowledgement or a complaint is due, or the policy wants to be woken.
+    pub(crate) fn next_timeout(&self) -> Option<Timestamp> {
+        let complaint = self.incoming.as_ref().and_then(|incoming| incoming.blocks.next_timeout());
+        [self.receiver.next_timeout(), complaint].into_iter().flatten().min()
     }
 
     /// Whether every byte of the stream has arrived.
@@ -346,11 +414,17 @@ impl ReceivingEnd {
         let frame = desk.arena.new_ack();
         self.receiver.write_ack(now, desk.arena.ack_mut(frame));
         let bytes = framing::ack_bytes(self.flow, self.sent, desk.arena.ack(frame));
-        Some(self.send_back(Body::Ack { frame }, bytes, desk))
+        let Some(incoming) = &self.incoming else { return Some(self.send_back(Body::Ack { frame }, bytes, desk)) };
+        let blocks = incoming.blocks.ack();
+        let bytes = bytes + framing::block_ack_bytes(&blocks);
+        Some(self.send_back(Body::CodedAck { frame, blocks }, bytes, desk))
     }
 
     /// A notice that is to be sent, in a packet of its own. Ask until there is none.
     pub(crate) fn poll_notice(&mut self, desk: &mut Desk<'_>) -> Option<u32> {
+        if let Some(nack) = self.poll_nack(desk.now.to_timestamp()) {
+            return Some(self.send_notice(nack, desk));
+        }
         let notice = match self.receiver.take_notice()? {
             Notice::CongestionNotification => Frame::CongestionNotification(CongestionNotification { path: PATH }),
             Notice::Credit { bytes } => {

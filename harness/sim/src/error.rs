@@ -3,6 +3,7 @@
 use core::fmt;
 
 use transport::flow::AckError;
+use transport::flow::code::BlockError;
 
 /// A specification that makes no sense. The message says what was given and what was expected; the caller adds where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -73,6 +74,14 @@ pub enum SimError {
         flow: u32,
         /// Why.
         source: AckError,
+    },
+    /// The engine refused what its own peer said about blocks: a defect of this program, never of an input.
+    #[error("flow {flow}: {source}")]
+    Blocks {
+        /// The flow.
+        flow: u32,
+        /// Why.
+        source: BlockError,
     },
     /// A frame did not survive encoding and parsing: a defect of this program, never of an input.
     #[error("flow {flow}, packet {packet_number}: {problem}")]

@@ -6,13 +6,14 @@
 use core::num::NonZeroU64;
 
 use cc_algos::PathId;
+use cc_algos::ids::BlockId;
 use transport::wire::{
-    AckFloor, AckFrame, Frame, Frames, Header, IP_UDP_OVERHEAD, IntStack, PacketNumberRange, Reader, StreamHeader,
-    WireError, Writer, packet_overhead,
+    AckFloor, AckFrame, BlockAck, CodedHeader, Frame, Frames, Header, IP_UDP_OVERHEAD, IntStack, PacketNumberRange,
+    ParityHeader, Reader, Shard, StreamHeader, WireError, Writer, packet_overhead,
 };
 
 use crate::error::SimError;
-use crate::packet::{Arena, Body, Packet};
+use crate::packet::{Arena, Body, Packet, ShardContent};
 
 const PATH: PathId = PathId(0);
 const STREAM: u64 = 0;
@@ -21,12 +22,31 @@ const STREAM: u64 = 0;
 const LONGEST_NUMBER: u64 = 1 << 31;
 /// An offset that takes the longest encoding.
 const LONGEST_OFFSET: u64 = 1 << 61;
+/// A block id that takes as many bytes as any of a flow whose packets have such numbers.
+const LONGEST_BLOCK: BlockId = BlockId((1 << 30) - 1);
 
 /// Payload of a full packet. It leaves room for the longest packet number and offset, so that all full chunks of a flow are
 /// alike; packets early in a flow stay a few bytes below the MTU.
 pub(crate) fn payload(mtu: u64) -> u32 {
     let fixed = overhead(LONGEST_NUMBER - 1, LONGEST_OFFSET, mtu);
     u32::try_from(mtu.saturating_sub(fixed)).unwrap_or(u32::MAX).max(1)
+}
+
+/// As [`payload`], of packets that carry shards. It leaves room for the shard's header, so that data shards and parity of a
+/// block fit alike.
+pub(crate) fn coded_payload(mtu: u64) -> u32 {
+    let shard_len = u16::try_from(mtu).unwrap_or(u16::MAX);
+    let shard = Shard { block: LONGEST_BLOCK, index: 0, k: 1, m: 0, shard_len };
+    payload(mtu.saturating_sub(CodedHeader { shard, len: shard_len }.encoded_len() as u64))
+}
+
+/// Length of the shards of a block of `k` data shards, of which the first carries `len` bytes of the stream at `offset` and
+/// the others no more.
+pub(crate) fn shard_len(offset: u64, len: u32, k: u8) -> u16 {
+    let len = u64::from(len);
+    let longest = StreamHeader { id: STREAM, offset: offset + len * u64::from(k - 1), len, fin: false };
+    // A shard fits into a packet, whose length has 16 bits.
+    (longest.encoded_len() as u64 + len).min(u64::from(u16::MAX)) as u16
 }
 
 /// Bytes besides payload of a data packet; `len` only matters by the length of its encoding.
@@ -47,9 +67,32 @@ pub(crate) fn data_bytes(flow: u32, packet_number: u64, largest_acked: Option<u6
             stream.encoded_len() + len as usize + floor
         }
         Body::Ping => Frame::Ping.encoded_len(),
-        Body::Ack { .. } | Body::Notice { .. } | Body::Header => 0,
+        Body::Shard { .. } | Body::Ack { .. } | Body::CodedAck { .. } | Body::Notice { .. } | Body::Header => 0,
     };
     (base + frames) as u32
+}
+
+/// As [`data_bytes`], of a packet with a shard.
+pub(crate) fn shard_bytes(flow: u32, packet_number: u64, largest_acked: Option<u64>, content: &ShardContent) -> u32 {
+    let header = Header::data(u64::from(flow), PATH, packet_number);
+    let floor = content.floor.map_or(0, |floor| AckFloor { path: PATH, packet_number: floor.get() }.encoded_len());
+    let frames = if content.is_parity() {
+        ParityHeader { shard: content.shard }.encoded_len() + usize::from(content.shard.shard_len)
+    } else {
+        let coded = coded_header(content);
+        coded.encoded_len() + usize::from(coded.len)
+    };
+    (packet_overhead(&header, largest_acked) + floor + frames) as u32
+}
+
+/// The stream frame in a data shard.
+const fn stream_in(content: &ShardContent) -> StreamHeader {
+    StreamHeader { id: STREAM, offset: content.offset, len: content.len as u64, fin: content.fin }
+}
+
+fn coded_header(content: &ShardContent) -> CodedHeader {
+    let len = stream_in(content).encoded_len() + content.len as usize;
+    CodedHeader { shard: content.shard, len: len.min(usize::from(u16::MAX)) as u16 }
 }
 
 /// Size of a packet that carries an acknowledgement alone. Nobody acknowledges it, so its number is never shortened.
@@ -57,6 +100,11 @@ pub(crate) fn data_bytes(flow: u32, packet_number: u64, largest_acked: Option<u6
 pub(crate) fn ack_bytes(flow: u32, packet_number: u64, ack: &AckFrame) -> u32 {
     let header = Header::data(u64::from(flow), PATH, packet_number);
     (packet_overhead(&header, None) + ack.encoded_len()) as u32
+}
+
+/// What saying about blocks adds to an acknowledgement.
+pub(crate) fn block_ack_bytes(blocks: &BlockAck) -> u32 {
+    blocks.encoded_len() as u32
 }
 
 /// Size of a packet that carries a notice alone. Nobody acknowledges it either.
@@ -69,7 +117,7 @@ pub(crate) fn notice_bytes(flow: u32, packet_number: u64, notice: &Frame<'_>) ->
 /// shortened. The AEAD's tag goes with the payload: a cut packet cannot be authenticated. Packets without payload stay whole.
 #[inline]
 pub(crate) fn header_bytes(packet: &Packet) -> u32 {
-    if !matches!(packet.body, Body::Data { .. }) {
+    if !packet.body.has_payload() {
         return packet.bytes;
     }
     let header = Header::data(u64::from(packet.flow), PATH, packet.packet_number);
@@ -164,10 +212,46 @@ fn write_body(packet: &Packet, arena: &Arena, writer: &mut Writer<'_>) -> Result
             StreamHeader { id: STREAM, offset, len: u64::from(len), fin }.write(writer)?;
             writer.reserve(len as usize, "payload").map(|_| ())
         }
+        Body::Shard { content } => write_shard(arena.shard(content), writer),
         Body::Ping => Frame::Ping.write(writer),
         Body::Ack { frame } => arena.ack(frame).write(writer),
+        Body::CodedAck { frame, blocks } => {
+            arena.ack(frame).write(writer)?;
+            blocks.write(writer)
+        }
         Body::Notice { frame } => arena.notice(frame).write(writer),
         Body::Header => Ok(()),
+    }
+}
+
+fn write_shard(content: &ShardContent, writer: &mut Writer<'_>) -> Result<(), WireError> {
+    if let Some(floor) = content.floor {
+        AckFloor { path: PATH, packet_number: floor.get() }.write(writer)?;
+    }
+    if content.is_parity() {
+        ParityHeader { shard: content.shard }.write(writer)?;
+        return writer.reserve(usize::from(content.shard.shard_len), "parity").map(|_| ());
+    }
+    coded_header(content).write(writer)?;
+    stream_in(content).write(writer)?;
+    writer.reserve(content.len as usize, "payload").map(|_| ())
+}
+
+/// What a shard's frames say. What parity is made of only a codec could tell: that is taken from the one sent.
+fn read_shard(frame: &Frame<'_>, bytes: &[u8], sent: ShardContent) -> Result<Option<ShardContent>, WireError> {
+    match frame {
+        Frame::Parity(parity) if sent.is_parity() => Ok(Some(ShardContent { shard: parity.shard, ..sent })),
+        Frame::Coded(coded) => {
+            let mut read = None;
+            for inner in Frames::in_shard(bytes) {
+                if let Frame::Stream(stream) = inner?.0 {
+                    let (offset, len, fin) = (stream.offset, stream.len as u32, stream.fin);
+                    read = Some(ShardContent { shard: coded.shard, offset, len, fin, ..sent });
+                }
+            }
+            Ok(read)
+        }
+        _ => Ok(None),
     }
 }
 
@@ -176,7 +260,8 @@ fn read_body(frames: &[u8], arena: &Arena, sent: &Packet) -> Result<Body, WireEr
     let mut body = Body::Ping;
     let mut floor = None;
     for item in Frames::new(frames) {
-        match (item?.0, sent.body) {
+        let (frame, bytes) = item?;
+        match (frame, sent.body) {
             (Frame::AckFloor(frame), _) => floor = NonZeroU64::new(frame.packet_number),
             (Frame::Stream(stream), _) => {
                 body = Body::Data { offset: stream.offset, len: stream.len as u32, fin: stream.fin, floor };
@@ -186,6 +271,26 @@ fn read_body(frames: &[u8], arena: &Arena, sent: &Packet) -> Result<Body, WireEr
                 ack.copy_to(&mut parsed);
                 if parsed == *arena.ack(frame) {
                     body = Body::Ack { frame };
+                }
+            }
+            (Frame::Ack(ack), Body::CodedAck { frame, blocks }) => {
+                let mut parsed = AckFrame::default();
+                ack.copy_to(&mut parsed);
+                if parsed == *arena.ack(frame) {
+                    // Completed by the frame behind.
+                    body = Body::CodedAck { frame, blocks: BlockAck { next: BlockId(u64::MAX), ..blocks } };
+                }
+            }
+            (Frame::BlockAck(read), Body::CodedAck { .. }) => {
+                if let Body::CodedAck { blocks, .. } = &mut body {
+                    *blocks = read;
+                }
+            }
+            (frame @ (Frame::Coded(_) | Frame::Parity(_)), Body::Shard { content }) => {
+                let wanted = *arena.shard(content);
+                let read = read_shard(&frame, bytes, wanted)?;
+                if read.map(|read| ShardContent { floor, ..read }) == Some(wanted) {
+                    body = Body::Shard { content };
                 }
             }
             (notice, Body::Notice { frame }) if notice == *arena.notice(frame) => body = Body::Notice { frame },

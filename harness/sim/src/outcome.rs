@@ -51,7 +51,7 @@ pub struct FlowOutcome {
     pub bottleneck: Rate,
     /// Bytes the application wanted to move, if finite.
     pub size: Option<u64>,
-    /// Wire bytes that `size` takes with all headers, retransmissions apart.
+    /// Wire bytes that `size` takes with all headers, retransmissions apart, and without coding.
     pub wire_size: Option<u64>,
     /// Distinct application bytes that arrived.
     pub delivered: u64,
@@ -61,7 +61,7 @@ pub struct FlowOutcome {
     pub bytes_sent: u64,
     /// Data packets that carried bytes sent before.
     pub retransmitted: u64,
-    /// Packets declared lost.
+    /// Packets declared lost, whether or not coding made them good.
     pub lost: u64,
     /// Of these, the ones that arrived after all.
     pub spurious: u64,
@@ -71,6 +71,27 @@ pub struct FlowOutcome {
     pub timeouts: u64,
     /// Smallest RTT measured.
     pub min_rtt: Option<Span>,
+    /// What coding did, if the flow is coded.
+    pub coding: Option<CodingOutcome>,
+}
+
+/// What coding did for a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CodingOutcome {
+    /// Packets of parity among the packets sent, those sent again included.
+    pub parity_packets: u64,
+    /// Wire bytes of these.
+    pub parity_bytes: u64,
+    /// Blocks of which something was sent.
+    pub blocks: u64,
+    /// Blocks of which the receiver had to decode data.
+    pub decoded: u64,
+    /// Blocks that lost more than their parity, so that shards were sent again.
+    pub repaired: u64,
+    /// Complaints of the receiver.
+    pub nacks: u64,
+    /// Packets declared lost whose block was complete without them.
+    pub recovered: u64,
 }
 
 impl FlowOutcome {

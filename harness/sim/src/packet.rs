@@ -4,7 +4,7 @@ use core::num::NonZeroU32;
 
 use cc_algos::Ecn;
 use cc_algos::signal::IntHop;
-use transport::wire::{AckFrame, Frame, INT_HOP_LEN, IntStack};
+use transport::wire::{AckFrame, BlockAck, Frame, INT_HOP_LEN, IntStack, Shard};
 
 use crate::time::SimTime;
 
@@ -43,17 +43,49 @@ impl StackHandle {
 pub(crate) enum Body {
     /// A stream frame, and perhaps an ACK floor before it.
     Data { offset: u64, len: u32, fin: bool, floor: Option<core::num::NonZeroU64> },
+    /// A shard of a coded block, in the side pool.
+    Shard { content: u32 },
     /// A ping: asks for an acknowledgement, carries nothing.
     Ping,
     /// What a switch that trims left of a data packet: the header, and so its number.
     Header,
     /// An ACK frame in the side pool.
     Ack { frame: u32 },
+    /// As `Ack`, and behind it what is said about blocks.
+    CodedAck { frame: u32, blocks: BlockAck },
     /// A notice to the flow's sender in the side pool: of its receiver, or of a switch on the way.
     Notice { frame: u32 },
 }
 
 const _: () = assert!(size_of::<Packet>() <= 64);
+
+impl Body {
+    /// Whether there is something that a switch may cut off.
+    pub(crate) const fn has_payload(&self) -> bool {
+        matches!(self, Self::Data { .. } | Self::Shard { .. })
+    }
+}
+
+/// A shard and what is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ShardContent {
+    pub(crate) shard: Shard,
+    /// Of a data shard, the piece of the stream in it; of parity, that in all data of the block.
+    pub(crate) offset: u64,
+    pub(crate) len: u32,
+    /// Bytes of the stream in each data shard of the block but the last.
+    pub(crate) step: u32,
+    pub(crate) fin: bool,
+    /// An ACK floor before the shard.
+    pub(crate) floor: Option<core::num::NonZeroU64>,
+}
+
+impl ShardContent {
+    /// Whether the shard is parity.
+    pub(crate) const fn is_parity(&self) -> bool {
+        self.shard.index >= self.shard.k
+    }
+}
 
 /// Packets and the frames that they carry, by handle; slots are recycled.
 #[derive(Default)]
@@ -64,6 +96,8 @@ pub(crate) struct Arena {
     free_acks: Vec<u32>,
     notices: Vec<Frame<'static>>,
     free_notices: Vec<u32>,
+    shards: Vec<ShardContent>,
+    free_shards: Vec<u32>,
     stacks: Vec<IntStack>,
     free_stacks: Vec<StackHandle>,
 }
@@ -118,10 +152,21 @@ impl Arena {
     /// Leaves `bytes` of a data packet, those of its header, without telemetry; what carries no payload stays as it is.
     pub(crate) fn cut(&mut self, handle: u32, bytes: u32) {
         let packet = self.get_mut(handle);
-        if matches!(packet.body, Body::Data { .. }) {
-            packet.body = Body::Header;
+        if packet.body.has_payload() {
+            let body = core::mem::replace(&mut packet.body, Body::Header);
             packet.bytes = bytes;
+            self.release(body);
             self.stop_telemetry(handle);
+        }
+    }
+
+    /// Frees what stands in side pools.
+    fn release(&mut self, body: Body) {
+        match body {
+            Body::Ack { frame } | Body::CodedAck { frame, .. } => self.release_ack(frame),
+            Body::Notice { frame } => self.release_notice(frame),
+            Body::Shard { content } => self.release_shard(content),
+            Body::Data { .. } | Body::Ping | Body::Header => {}
         }
     }
 
@@ -129,11 +174,7 @@ impl Arena {
     pub(crate) fn discard(&mut self, handle: u32) {
         let packet = self.take(handle);
         self.release_stack(packet.int);
-        match packet.body {
-            Body::Ack { frame } => self.release_ack(frame),
-            Body::Notice { frame } => self.release_notice(frame),
-            Body::Data { .. } | Body::Ping | Body::Header => {}
-        }
+        self.release(packet.body);
     }
 
     /// A second packet with the same content, but no telemetry: nobody could tell to which of the two a port's record belongs.
@@ -141,12 +182,9 @@ impl Arena {
         let mut copy = *self.get(handle);
         copy.int = None;
         copy.body = match copy.body {
-            Body::Ack { frame } => {
-                let twin = self.new_ack();
-                let content = self.acks[frame as usize].clone();
-                self.acks[twin as usize] = content;
-                Body::Ack { frame: twin }
-            }
+            Body::Ack { frame } => Body::Ack { frame: self.duplicate_ack(frame) },
+            Body::CodedAck { frame, blocks } => Body::CodedAck { frame: self.duplicate_ack(frame), blocks },
+            Body::Shard { content } => Body::Shard { content: self.new_shard(*self.shard(content)) },
             Body::Notice { frame } => {
                 let content = self.notice(frame).clone();
                 Body::Notice { frame: self.new_notice(content) }
@@ -154,6 +192,13 @@ impl Arena {
             body @ (Body::Data { .. } | Body::Ping | Body::Header) => body,
         };
         self.insert(copy)
+    }
+
+    fn duplicate_ack(&mut self, frame: u32) -> u32 {
+        let twin = self.new_ack();
+        let content = self.acks[frame as usize].clone();
+        self.acks[twin as usize] = content;
+        twin
     }
 
     /// A recycled ACK frame to fill.
@@ -197,6 +242,24 @@ impl Arena {
 
     pub(crate) fn release_notice(&mut self, frame: u32) {
         self.free_notices.push(frame);
+    }
+
+    /// A place for a shard.
+    pub(crate) fn new_shard(&mut self, content: ShardContent) -> u32 {
+        if let Some(place) = self.free_shards.pop() {
+            self.shards[place as usize] = content;
+            return place;
+        }
+        self.shards.push(content);
+        (self.shards.len() - 1) as u32
+    }
+
+    pub(crate) fn shard(&self, content: u32) -> &ShardContent {
+        &self.shards[content as usize]
+    }
+
+    pub(crate) fn release_shard(&mut self, content: u32) {
+        self.free_shards.push(content);
     }
 
     /// An empty telemetry stack.

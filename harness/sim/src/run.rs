@@ -9,6 +9,7 @@ mod triggers;
 use cc_algos::controller::HostView;
 use cc_algos::{Need, Oracle, PathId, Setup, Span};
 use transport::flow::{Workspace, balance};
+use transport::wire::BlockAck;
 
 use self::ahead::Upcoming;
 use self::near_source::Watch;
@@ -20,8 +21,8 @@ use crate::event::{Action, EventQueue};
 use crate::framing;
 use crate::ids::FlowId;
 use crate::measure::Measures;
-use crate::outcome::{FlowOutcome, Outcome, Work};
-use crate::packet::{Arena, Body, Packet};
+use crate::outcome::{CodingOutcome, FlowOutcome, Outcome, Work};
+use crate::packet::{Arena, Body, Packet, ShardContent};
 use crate::port::{Port, Scene};
 use crate::rng;
 use crate::source::Chunk;
@@ -199,10 +200,18 @@ impl<'a> Simulation<'a> {
     fn receive(&mut self, handle: u32) -> Result<(), SimError> {
         let packet = self.arena.take(handle);
         match packet.body {
-            Body::Ack { frame } => self.receive_ack(packet.flow, frame),
+            Body::Ack { frame } => self.receive_ack(packet.flow, frame, None),
+            Body::CodedAck { frame, blocks } => self.receive_ack(packet.flow, frame, Some(blocks)),
             Body::Notice { frame } => self.receive_notice(packet.flow, frame),
             Body::Data { .. } | Body::Ping => {
-                let received = self.receive_data(&packet);
+                let received = self.receive_data(&packet, None);
+                self.arena.release_stack(packet.int);
+                received
+            }
+            Body::Shard { content } => {
+                let shard = *self.arena.shard(content);
+                self.arena.release_shard(content);
+                let received = self.receive_data(&packet, Some(&shard));
                 self.arena.release_stack(packet.int);
                 received
             }
@@ -210,12 +219,15 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    fn receive_ack(&mut self, flow: u32, frame: u32) -> Result<(), SimError> {
+    fn receive_ack(&mut self, flow: u32, frame: u32, blocks: Option<BlockAck>) -> Result<(), SimError> {
         let Stage::Active(ends) = &mut self.flows[flow as usize] else {
             self.arena.release_ack(frame);
             return Ok(());
         };
         let mut desk = Desk { now: self.now, arena: &mut self.arena, work: &mut self.work };
+        if let Some(blocks) = blocks {
+            ends.0.on_block_ack(&blocks, &mut desk)?;
+        }
         ends.0.on_ack(frame, &mut desk)?;
         self.pump(flow)
     }
@@ -226,7 +238,7 @@ impl<'a> Simulation<'a> {
             return Ok(());
         };
         let mut desk = Desk { now: self.now, arena: &mut self.arena, work: &mut self.work };
-        ends.0.on_notice(frame, &mut desk);
+        ends.0.on_notice(frame, &mut desk)?;
         self.pump(flow)
     }
 
@@ -241,7 +253,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    fn receive_data(&mut self, packet: &Packet) -> Result<(), SimError> {
+    fn receive_data(&mut self, packet: &Packet, shard: Option<&ShardContent>) -> Result<(), SimError> {
         self.done.data_packets += 1;
         let Stage::Active(ends) = &mut self.flows[packet.flow as usize] else { return Ok(()) };
         let receiving = &mut ends.1;
@@ -252,6 +264,9 @@ impl<'a> Simulation<'a> {
             framing::check_telemetry(packet, stack)?;
         }
         receiving.on_packet(packet, telemetry, self.now);
+        if let Some(shard) = shard {
+            receiving.on_shard(shard, self.now.to_timestamp());
+        }
         self.measures.delay(packet, self.now);
         let complete = receiving.is_complete();
         self.acknowledge(packet.flow)?;
@@ -268,7 +283,7 @@ impl<'a> Simulation<'a> {
         let receiving = &mut ends.1;
         let mut desk = Desk { now: self.now, arena: &mut self.arena, work: &mut self.work };
         let ack = receiving.poll_ack(&mut desk);
-        if let Some(at) = receiving.receiver.next_timeout().map(SimTime::from_timestamp)
+        if let Some(at) = receiving.next_timeout().map(SimTime::from_timestamp)
             && at < receiving.wake_at
         {
             receiving.wake_at = at;
@@ -409,7 +424,9 @@ impl<'a> Simulation<'a> {
         let packet = self.arena.get(packet);
         // Data is numbered for a receiver that knows what the sender knows to be acknowledged; nobody acknowledges ACKs.
         let largest_acked = match (&self.flows[packet.flow as usize], packet.body) {
-            (Stage::Active(ends), Body::Data { .. } | Body::Ping) => ends.0.sender.largest_acked(PathId(0)),
+            (Stage::Active(ends), Body::Data { .. } | Body::Shard { .. } | Body::Ping) => {
+                ends.0.sender.largest_acked(PathId(0))
+            }
             _ => None,
         };
         framing::check(packet, largest_acked, &self.arena)
@@ -448,11 +465,25 @@ fn record(outcome: &mut FlowOutcome, ends: &(SendingEnd, ReceivingEnd), mtu: u64
     outcome.packets_sent = sending.count.packets;
     outcome.bytes_sent = sending.count.bytes;
     outcome.retransmitted = sending.count.again;
-    outcome.lost = stats.totals.lost.packets;
+    outcome.lost = stats.totals.lost.packets + stats.totals.recovered.packets;
     outcome.spurious = stats.totals.spurious.packets;
     outcome.marked = stats.totals.marked.packets;
     outcome.timeouts = stats.totals.probe_timeouts;
     outcome.min_rtt = stats.min_rtt;
+    outcome.coding = coding_outcome(sending, receiving);
+}
+
+fn coding_outcome(sending: &SendingEnd, receiving: &ReceivingEnd) -> Option<CodingOutcome> {
+    let (sent, received) = (sending.sender.blocks()?.totals(), receiving.incoming.as_ref()?.blocks.totals());
+    Some(CodingOutcome {
+        parity_packets: sending.count.parity.packets,
+        parity_bytes: sending.count.parity.bytes,
+        blocks: sent.begun,
+        decoded: received.decoded,
+        repaired: sent.repaired,
+        nacks: received.nacks,
+        recovered: sending.sender.stats(PathId(0)).totals.recovered.packets,
+    })
 }
 
 #[cfg(test)]

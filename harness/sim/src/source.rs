@@ -22,6 +22,8 @@ pub(crate) enum ChunkKind {
     New,
     /// Bytes sent again.
     Again,
+    /// Parity of a block: no bytes of the stream, but made of those of this range.
+    Parity,
     /// No bytes at all: a ping that probes.
     Ping,
 }
@@ -30,7 +32,7 @@ impl Chunk {
     /// A packet that only asks for an acknowledgement.
     pub(crate) const PING: Self = Self { offset: 0, len: 0, kind: ChunkKind::Ping };
 
-    const fn end(&self) -> u64 {
+    pub(crate) const fn end(&self) -> u64 {
         self.offset + self.len as u64
     }
 }
@@ -47,6 +49,8 @@ pub(crate) struct Source {
     produced: u64,
     /// First byte never sent.
     next: u64,
+    /// End of what a coded block was promised: a stop does not take it back.
+    promised: u64,
     acked: RangeSet,
     /// Numbers in `acked`.
     acked_bytes: u64,
@@ -70,6 +74,7 @@ impl Source {
             payload,
             produced,
             next: 0,
+            promised: 0,
             acked: RangeSet::default(),
             acked_bytes: 0,
             again: VecDeque::new(),
@@ -87,7 +92,9 @@ impl Source {
                 let bursts = last.saturating_since(self.started).as_nanos() / period.as_nanos().max(1) + 1;
                 self.produced = self.produced.max(burst.saturating_mul(bursts));
             }
-            (Load::Bytes(_) | Load::Unlimited, Some(_)) => self.produced = self.produced.min(self.next),
+            (Load::Bytes(_) | Load::Unlimited, Some(_)) => {
+                self.produced = self.produced.min(self.next.max(self.promised));
+            }
         }
     }
 
@@ -121,8 +128,29 @@ impl Source {
             }
             self.again.pop_front();
         }
+        self.peek_new()
+    }
+
+    /// The next bytes never sent.
+    pub(crate) fn peek_new(&self) -> Option<Chunk> {
         let len = (self.produced - self.next).min(u64::from(self.payload)) as u32;
         (len > 0).then_some(Chunk { offset: self.next, len, kind: ChunkKind::New })
+    }
+
+    /// How many packets the bytes never sent fill.
+    pub(crate) fn available(&self) -> u64 {
+        (self.produced - self.next).div_ceil(u64::from(self.payload))
+    }
+
+    /// So many packets of bytes never sent will surely be sent.
+    pub(crate) fn promise(&mut self, packets: u8) {
+        let end = self.next.saturating_add(u64::from(packets) * u64::from(self.payload));
+        self.promised = end.min(self.produced);
+    }
+
+    /// Bytes of a full chunk.
+    pub(crate) const fn payload(&self) -> u32 {
+        self.payload
     }
 
     /// The chunk that [`Source::peek`] gave was sent.
@@ -132,7 +160,7 @@ impl Source {
             ChunkKind::Again => {
                 self.again.pop_front();
             }
-            ChunkKind::Ping => {}
+            ChunkKind::Parity | ChunkKind::Ping => {}
         }
     }
 
@@ -150,7 +178,7 @@ impl Source {
 
     /// A packet with this chunk was acknowledged.
     pub(crate) fn acknowledged(&mut self, chunk: &Chunk) {
-        if chunk.len > 0 {
+        if chunk.len > 0 && chunk.kind != ChunkKind::Parity {
             self.acked_bytes += self.acked.insert(chunk.offset..chunk.end());
         }
     }

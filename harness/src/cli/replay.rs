@@ -89,6 +89,7 @@ fn scenario(args: &Args) -> Scenario {
         rivals: Rivals::None,
         sample_every: None,
         balance: "ecmp".to_owned(),
+        coding: None,
         oracle: false,
         topology: Topology::Dumbbell(Dumbbell {
             pairs: args.flows,

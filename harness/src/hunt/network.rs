@@ -33,6 +33,7 @@ impl Genome {
             rivals: Rivals::None,
             sample_every: None,
             balance: "ecmp".to_owned(),
+            coding: None,
             oracle: false,
             topology: Topology::Dumbbell(self.dumbbell()),
             endpoints: Endpoints::INTERNET,

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use cc_algos::{Span, Timestamp};
-use sim::outcome::{FlowOutcome, Outcome, PortOutcome};
+use sim::outcome::{CodingOutcome, FlowOutcome, Outcome, PortOutcome};
 use sim::{FlowId, outcome};
 
 use super::distribution::Distribution;
 use super::fairness::{self, LongFlow};
-use super::record::{ClassRecord, Identity, PortRecord, RunRecord, Totals, WorkRecord};
+use super::record::{ClassRecord, CodingTotals, Identity, PortRecord, RunRecord, Totals, WorkRecord};
 use super::series::Series;
 
 /// What the simulator was told of one flow, as far as results need it.
@@ -197,6 +197,10 @@ impl Totals {
         ];
         for (sum, value) in sums {
             *sum = sum.saturating_add(value);
+        }
+        if let Some(CodingOutcome { parity_bytes, blocks, decoded, repaired, .. }) = flow.coding {
+            let coding = CodingTotals { parity_bytes, blocks, decoded, repaired };
+            self.coding.get_or_insert_default().merge(&coding);
         }
     }
 }

@@ -289,6 +289,12 @@ pub const METRICS: &[Metric] = &[
     metric("trim_rate", "trimmed", Unit::Fraction, Better::Neither, Source::Ratio(trims))
         .what("packets cut to their headers at all ports, over data packets sent by all flows; whole run")
         .headline(),
+    metric("parity_share", "parity", Unit::Fraction, Better::Neither, Source::Ratio(parity))
+        .what("wire bytes of parity, over all bytes sent"),
+    metric("decoded_rate", "decoded", Unit::Fraction, Better::Neither, Source::Ratio(decoded))
+        .what("coded blocks of which data was decoded from parity, over blocks sent"),
+    lower("repair_rate", "repaired", Unit::Fraction, Source::Ratio(repaired))
+        .what("coded blocks that lost more than their parity, so that packets were sent again, over blocks sent"),
     lower("timeouts", "time-outs", Unit::Factor, Source::Mean(timeouts))
         .what("probe or retransmission time-outs per run"),
     higher("jain", "Jain", Unit::Index, Source::Mean(jain))
@@ -338,6 +344,22 @@ fn spurious(seed: &SeedView<'_>) -> Option<(u128, u128)> {
 
 fn marks(seed: &SeedView<'_>) -> Option<(u128, u128)> {
     fraction(seed.class.totals.marked, seed.class.totals.packets_sent)
+}
+
+/// Only of coded flows, as the two that follow.
+fn parity(seed: &SeedView<'_>) -> Option<(u128, u128)> {
+    let totals = &seed.class.totals;
+    fraction(totals.coding?.parity_bytes, totals.bytes_sent)
+}
+
+fn decoded(seed: &SeedView<'_>) -> Option<(u128, u128)> {
+    let coding = seed.class.totals.coding?;
+    fraction(coding.decoded, coding.blocks)
+}
+
+fn repaired(seed: &SeedView<'_>) -> Option<(u128, u128)> {
+    let coding = seed.class.totals.coding?;
+    fraction(coding.repaired, coding.blocks)
 }
 
 /// Only of networks that trim.
@@ -418,6 +440,17 @@ mod tests {
         (totals.packets_sent, totals.lost, totals.spurious) = (100, 5, 4);
         assert_eq!(value("loss_rate", std::slice::from_ref(&run)), Some(Reading::Exactly(10_000)));
         assert_eq!(value("spurious_rate", &[run]), Some(Reading::Exactly(40_000)));
+    }
+
+    #[test]
+    fn coding_is_counted_in_shares_of_bytes_and_blocks() {
+        let mut run = testing::run("s", "a", 1);
+        assert_eq!(value("parity_share", std::slice::from_ref(&run)), None, "nothing is coded");
+        run.classes[0].totals.bytes_sent = 1_000;
+        run.classes[0].totals.coding =
+            Some(crate::measure::CodingTotals { parity_bytes: 200, blocks: 50, decoded: 5, repaired: 1 });
+        let values = ["parity_share", "decoded_rate", "repair_rate"].map(|key| value(key, std::slice::from_ref(&run)));
+        assert_eq!(values, [200_000, 100_000, 20_000].map(|ppm| Some(Reading::Exactly(ppm))));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub use fairness::{Fairness, FairnessWindow, PPM, jain_ppm};
 pub use format::{RECORD_VERSION, RecordError};
 pub use grid::{Column, Field, Grid, Kind};
 pub use metric::{Better, METRICS, Metric, Missing};
-pub use record::{ClassRecord, Identity, PortRecord, RunRecord, Totals, WorkRecord};
+pub use record::{ClassRecord, CodingTotals, Identity, PortRecord, RunRecord, Totals, WorkRecord};
 pub use series::{FlowSeries, PortSeries, Series};
 pub use store::{StoreError, load_folder, path_component, write_atomically};
 pub(crate) use table::short_columns;

@@ -97,7 +97,7 @@ pub struct Totals {
     pub bytes_sent: u64,
     /// Data packets that carried bytes sent before.
     pub retransmitted: u64,
-    /// Packets declared lost.
+    /// Packets declared lost, whether or not coding made them good.
     pub lost: u64,
     /// Of these, the ones that arrived after all.
     pub spurious: u64,
@@ -105,6 +105,33 @@ pub struct Totals {
     pub marked: u64,
     /// Probe or retransmission time-outs.
     pub timeouts: u64,
+    /// What coding did, of coded flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coding: Option<CodingTotals>,
+}
+
+/// Sums over coded flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CodingTotals {
+    /// Wire bytes of parity.
+    pub parity_bytes: u64,
+    /// Blocks of which something was sent.
+    pub blocks: u64,
+    /// Blocks of which the receiver had to decode data.
+    pub decoded: u64,
+    /// Blocks that lost more than their parity, so that packets were sent again.
+    pub repaired: u64,
+}
+
+impl CodingTotals {
+    /// Adds other sums.
+    pub(crate) const fn merge(&mut self, other: &Self) {
+        self.parity_bytes = self.parity_bytes.saturating_add(other.parity_bytes);
+        self.blocks = self.blocks.saturating_add(other.blocks);
+        self.decoded = self.decoded.saturating_add(other.decoded);
+        self.repaired = self.repaired.saturating_add(other.repaired);
+    }
 }
 
 impl Totals {
@@ -128,6 +155,9 @@ impl Totals {
         ];
         for (sum, value) in sums {
             *sum = sum.saturating_add(value);
+        }
+        if let Some(coding) = &other.coding {
+            self.coding.get_or_insert_default().merge(coding);
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use cc_algos::{Rate, Registry, Span};
 use sim::link::impair::JitterSchedule;
 use sim::spec::{self, Contestant, EndpointSpec, Experiment, Knowledge, LinkSpec, PathRto};
+use transport::flow::code;
 use transport::flow::{LossPolicy, ReceiverConfig, Rto, SenderConfig};
 
 use super::compile_link::Wire;
@@ -92,6 +93,7 @@ impl Prepared {
         let assigned = self.assign(&contestants, &groups, cast)?;
         let plan = plan(&assigned, &site)
             .map_err(|source| CompileError::Plan { scenario: self.scenario.name.clone(), source })?;
+        let endpoints = self.endpoints()?;
         let experiment = Experiment {
             seed,
             duration: self.scenario.duration,
@@ -100,7 +102,7 @@ impl Prepared {
             flows: plan.flows,
             faults: self.scenario.faults.clone(),
             triggers: plan.triggers,
-            endpoints: self.endpoints(),
+            endpoints,
             sample_every: Some(self.sampling()),
             balance: self.balance.clone(),
             switching: self.scenario.topology.switching(),
@@ -297,7 +299,7 @@ impl Prepared {
         }))
     }
 
-    fn endpoints(&self) -> EndpointSpec {
+    fn endpoints(&self) -> Result<EndpointSpec, CompileError> {
         let endpoints = &self.scenario.endpoints;
         let mut sender = SenderConfig::default();
         sender.mtu = endpoints.mtu;
@@ -316,13 +318,24 @@ impl Prepared {
         sender.granularity = endpoints.granularity;
         sender.max_ack_delay = endpoints.ack_delay;
         sender.initial_rtt = endpoints.initial_rtt.unwrap_or_else(|| self.handshake_rtt());
-        EndpointSpec {
+        sender.coding = self.coding(sender.initial_rtt)?;
+        Ok(EndpointSpec {
             sender,
             receiver: ReceiverConfig::default(),
             ack_every: endpoints.ack_every,
             ack_delay: endpoints.ack_delay,
             rto,
-        }
+        })
+    }
+
+    fn coding(&self, rtt: Span) -> Result<Option<code::Coding>, CompileError> {
+        let Some(coding) = &self.scenario.coding else { return Ok(None) };
+        let timeout = coding.timeout.unwrap_or(rtt);
+        let checked = code::Coding::new(coding.data, coding.parity, timeout);
+        checked.map(Some).map_err(|error| CompileError::Experiment {
+            scenario: self.scenario.name.clone(),
+            reason: format!("coding: {error}"),
+        })
     }
 
     /// What a handshake over empty queues would have measured on the longest path, within the granularity of timers.

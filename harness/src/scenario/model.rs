@@ -5,6 +5,7 @@ mod queue;
 use cc_algos::{Rate, Span};
 use sim::link::impair::JitterSchedule;
 use sim::spec::{FaultSpec, Switching};
+use transport::flow::code::Parity;
 use transport::flow::{EcnMode, Pacing};
 
 use super::value::Amount;
@@ -33,6 +34,8 @@ pub struct Scenario {
     pub sample_every: Option<Span>,
     /// The balancer, as `name` or `name?key=value`: which routes packets take where there are several.
     pub balance: String,
+    /// Erasure coding of all flows; `None` for none.
+    pub coding: Option<Coding>,
     /// Whether controllers are told base RTT and bottleneck rate, as published simulators do.
     pub oracle: bool,
     /// Hosts and links.
@@ -54,6 +57,17 @@ pub enum Rivals {
     Each,
     /// These, in turn.
     Named(Vec<String>),
+}
+
+/// Erasure coding: blocks of data with parity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coding {
+    /// Data packets of a full block.
+    pub data: u8,
+    /// Parity packets of a block.
+    pub parity: Parity,
+    /// How long after a block's first packet the receiver complains; `None` is the RTT assumed before the first sample.
+    pub timeout: Option<Span>,
 }
 
 /// Hosts and links.

@@ -137,6 +137,31 @@ const FAULTS: &[(&str, &str, &str)] = &[
         "x.toml:8: `topology.bottleneck.buffer`: expected an amount such as 1bdp, 100kB or 100packets, found \"0packets\"",
     ),
     (
+        "duration = \"10s\"",
+        "duration = \"10s\"\ncoding = { data = 0, parity = 2 }",
+        "x.toml:4: `coding.data`: expected a whole number from 1 to 255, found 0",
+    ),
+    (
+        "duration = \"10s\"",
+        "duration = \"10s\"\ncoding = { data = 250, parity = { max = 6 } }",
+        "x.toml:4: `coding`: a block of 250 data and 6 parity shards: expected at most 255 together",
+    ),
+    (
+        "duration = \"10s\"",
+        "duration = \"10s\"\ncoding = { data = 8, parity = { min = 3, max = 2 } }",
+        "x.toml:4: `coding`: at least 3 and at most 2 parity shards: expected bounds in ascending order",
+    ),
+    (
+        "duration = \"10s\"",
+        "duration = \"10s\"\ncoding = { data = 8, parity = 2, timeout = \"0us\" }",
+        "x.toml:4: `coding.timeout`: expected a time above zero, found \"0us\"",
+    ),
+    (
+        "duration = \"10s\"",
+        "duration = \"10s\"\ncoding = { data = 8, party = 2 }",
+        "x.toml:4: `coding.party`: unknown key: did you mean `parity`?",
+    ),
+    (
         "10Mbps\"",
         "10Mbps\", queue = \"coddle\"",
         "x.toml:8: `topology.bottleneck.queue`: unknown value `coddle`: did you mean `codel`?",

@@ -4,10 +4,12 @@ use std::fmt::{Display, Write as _};
 
 use sim::spec::{FaultLinks, FaultSpec, Switching};
 
+use transport::flow::code::Parity;
+
 use super::jitter;
 use super::model::{
-    Change, ChangeTo, CoDel, Datacentres, Dumbbell, Endpoints, Link, Loss, LossDetection, MarkAt, Marking, NearSource,
-    Phantom, Queue, Rivals, Scenario, Service, Topology, TraceOffset, Tree, Trimming,
+    Change, ChangeTo, CoDel, Coding, Datacentres, Dumbbell, Endpoints, Link, Loss, LossDetection, MarkAt, Marking,
+    NearSource, Phantom, Queue, Rivals, Scenario, Service, Topology, TraceOffset, Tree, Trimming,
 };
 use super::parse::{ECN_MODES, PACING, SIDES, switches_name};
 use super::parse_link::{FEEDS, MARK_AT, ROLES, VICTIMS};
@@ -87,7 +89,19 @@ fn write_top(out: &mut Writer, scenario: &Scenario) {
         out.quoted("sample_every", every);
     }
     out.quoted("balance", &scenario.balance);
+    if let Some(how) = &scenario.coding {
+        out.bare("coding", coding(how));
+    }
     out.bare("oracle", scenario.oracle);
+}
+
+fn coding(coding: &Coding) -> String {
+    let parity = match coding.parity {
+        Parity::Fixed(count) => count.to_string(),
+        Parity::Adaptive { min, max } => format!("{{ min = {min}, max = {max} }}"),
+    };
+    let timeout = coding.timeout.map(|timeout| format!(", timeout = {}", quote(timeout)));
+    format!("{{ data = {}, parity = {parity}{} }}", coding.data, timeout.unwrap_or_default())
 }
 
 fn write_topology(out: &mut Writer, topology: &Topology) {

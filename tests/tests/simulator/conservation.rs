@@ -18,6 +18,7 @@ use sim::spec::{
     TreeShape,
 };
 use sim::{Experiment, Outcome};
+use transport::flow::code::{Coding, Parity};
 use transport::flow::{LossPolicy, Pacing, Rto, SenderConfig};
 
 const ALGORITHMS: [&str; 5] = ["newreno", "cubic", "dctcp", "fixed-window?window=40kB", "fixed-rate?rate=8Mbps"];
@@ -182,11 +183,21 @@ fn senders() -> impl Strategy<Value = SenderConfig> {
         1 => Just(LossPolicy::PerPacketRto { rto: Rto::Estimated { min: Span::from_millis(20) } }),
     ];
     let pacing = prop_oneof![Just(Pacing::On), Just(Pacing::Off)];
-    (loss, pacing, prop_oneof![Just(MTU), Just(300), Just(9_000)]).prop_map(|(loss, pacing, mtu)| {
+    let mtu = prop_oneof![Just(MTU), Just(300), Just(9_000)];
+    (loss, pacing, mtu, prop::option::weighted(0.4, coding())).prop_map(|(loss, pacing, mtu, coding)| {
         let mut sender = SenderConfig::default();
-        (sender.loss, sender.pacing, sender.mtu) = (loss, pacing, mtu);
+        (sender.loss, sender.pacing, sender.mtu, sender.coding) = (loss, pacing, mtu, coding);
         sender
     })
+}
+
+fn coding() -> impl Strategy<Value = Coding> {
+    let parity = prop_oneof![
+        (0_u8..4).prop_map(Parity::Fixed),
+        (0_u8..2, 0_u8..4).prop_map(|(min, more)| Parity::Adaptive { min, max: min + more }),
+    ];
+    (1_u8..12, parity, 1_u64..100)
+        .prop_map(|(data, parity, millis)| Coding::new(data, parity, Span::from_millis(millis)).unwrap())
 }
 
 const BALANCERS: &[&str] =
@@ -232,6 +243,11 @@ fn check_flow(flow: &FlowOutcome, spec: &FlowSpec, mtu: u64, end: Timestamp) {
     assert!(flow.delivered <= flow.bytes_sent && flow.bytes_sent <= flow.packets_sent * mtu, "{flow:?}");
     assert!(flow.retransmitted <= flow.packets_sent && flow.lost <= flow.packets_sent, "{flow:?}");
     assert!(flow.spurious <= flow.lost && flow.marked <= flow.packets_sent, "{flow:?}");
+    if let Some(coding) = flow.coding {
+        assert!(coding.parity_packets <= flow.packets_sent && coding.parity_bytes <= flow.bytes_sent, "{flow:?}");
+        assert!(coding.decoded <= coding.blocks && coding.repaired <= coding.blocks, "{flow:?}");
+        assert!(coding.recovered <= flow.lost, "{flow:?}");
+    }
 }
 
 fn check_port(port: &PortOutcome) {

@@ -17,6 +17,7 @@ use sim::spec::{
     Balancing, Datacentres, FatTree, FlowSpec, LinkSpec, Load, Side, Star, Start, Topology, Tree, TreeLinks, TreeShape,
 };
 use sim::{Experiment, FlowId};
+use transport::flow::code::{Coding, Parity};
 use transport::flow::{EchoConfig, EcnMode, LossPolicy, Rto, SenderConfig, Skip};
 
 /// Name and experiment of each family. Chance is involved in all of them.
@@ -35,8 +36,20 @@ pub(crate) fn families() -> Vec<(&'static str, Experiment)> {
         ("timers per packet", per_packet_timers()),
     ];
     all.push(("notices from near the source", near_source()));
+    all.push(("coded flows that lose, reorder and double packets", coded()));
     all.extend(disciplines());
     all
+}
+
+fn coded() -> Experiment {
+    let mut experiment = reordering();
+    let timeout = Span::from_millis(12);
+    experiment.endpoints.sender.coding = Coding::new(8, Parity::Adaptive { min: 1, max: 4 }, timeout).ok();
+    if let Topology::Dumbbell(dumbbell) = &mut experiment.topology {
+        dumbbell.bottleneck.impairments.loss = LossSpec::Bernoulli(probability(0.03));
+        dumbbell.bottleneck.impairments.duplicate = probability(0.02);
+    }
+    experiment
 }
 
 fn wan() -> LinkSpec {

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 mod balancing;
+mod coding;
 mod conservation;
 mod determinism;
 mod families;

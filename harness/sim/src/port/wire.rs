@@ -144,8 +144,8 @@ impl Wire {
         let Some(impaired) = self.impaired.as_mut() else { return };
         let packet = scene.arena.get(entry.packet);
         let class = match packet.body {
-            Body::Data { .. } | Body::Ping | Body::Header => PacketClass::Data,
-            Body::Ack { .. } => PacketClass::PureAck,
+            Body::Data { .. } | Body::Shard { .. } | Body::Ping | Body::Header => PacketClass::Data,
+            Body::Ack { .. } | Body::CodedAck { .. } => PacketClass::PureAck,
             Body::Notice { .. } => PacketClass::Notice,
         };
         let fate = impaired.impairments.judge(entry.departs, &PacketInfo { flow: packet.flow, class });

@@ -70,8 +70,10 @@ impl Simulation<'_> {
 
     fn end_of(&self, packet: &Packet) -> Option<End<'_>> {
         match (&self.flows[packet.flow as usize], packet.body) {
-            (Stage::Active(ends), Body::Ack { frame }) => Some(End::Sending(&ends.0, self.arena.ack(frame).largest)),
-            (Stage::Active(ends), Body::Data { .. } | Body::Ping) => Some(End::Receiving(&ends.1)),
+            (Stage::Active(ends), Body::Ack { frame } | Body::CodedAck { frame, .. }) => {
+                Some(End::Sending(&ends.0, self.arena.ack(frame).largest))
+            }
+            (Stage::Active(ends), Body::Data { .. } | Body::Shard { .. } | Body::Ping) => Some(End::Receiving(&ends.1)),
             // Notices and trimmed packets are few.
             (Stage::Active(_), Body::Notice { .. } | Body::Header) | (Stage::Waiting | Stage::Done, _) => None,
         }
@@ -79,8 +81,8 @@ impl Simulation<'_> {
 
     fn touch_end(&self, packet: &Packet) -> u64 {
         let beside = match packet.body {
-            Body::Ack { frame } => self.arena.touch_ack(frame),
-            Body::Data { .. } | Body::Ping => self.measures.touch(packet.flow),
+            Body::Ack { frame } | Body::CodedAck { frame, .. } => self.arena.touch_ack(frame),
+            Body::Data { .. } | Body::Shard { .. } | Body::Ping => self.measures.touch(packet.flow),
             Body::Notice { .. } | Body::Header => 0,
         };
         beside

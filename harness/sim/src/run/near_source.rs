@@ -45,7 +45,7 @@ impl Simulation<'_> {
     pub(super) fn watch(&mut self, switch: u32, port: u32, packet: u32) -> Result<(), SimError> {
         let Some(watch) = &mut self.watches[port as usize] else { return Ok(()) };
         let packet = *self.arena.get(packet);
-        if !matches!(packet.body, Body::Data { .. }) || !watch.point.is_due(packet.bytes) {
+        if !packet.body.has_payload() || !watch.point.is_due(packet.bytes) {
             return Ok(());
         }
         let backlog = self.ports[port as usize].counters(self.now, &mut self.arena).backlog;

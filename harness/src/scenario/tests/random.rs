@@ -4,6 +4,7 @@ use cc_algos::{Rate, Span};
 use proptest::prelude::*;
 use sim::link::impair::{JitterSchedule, JitterStep};
 use sim::spec::{FaultLinks, FaultSpec, Switching};
+use transport::flow::code::Parity;
 use transport::flow::{EcnMode, Pacing};
 
 use super::super::*;
@@ -323,6 +324,19 @@ fn pattern() -> impl Strategy<Value = Pattern> {
     ]
 }
 
+fn coding() -> impl Strategy<Value = Option<Coding>> {
+    let parity = prop_oneof![
+        (0_u8..=100).prop_map(Parity::Fixed),
+        (0_u8..=50, 0_u8..=50).prop_map(|(min, more)| Parity::Adaptive { min, max: min + more }),
+    ];
+    let timeout = proptest::option::of(positive_span());
+    proptest::option::of((1_u8..=155, parity, timeout).prop_map(|(data, parity, timeout)| Coding {
+        data,
+        parity,
+        timeout,
+    }))
+}
+
 pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
     let workload = ("[a-z]{1,6}", pattern(), any::<bool>()).prop_map(|(group, pattern, measured)| Workload {
         group,
@@ -353,10 +367,16 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
         others.push(subject);
         others
     });
-    let head = ("[a-z0-9-]{1,20}", any::<String>(), positive_span(), 1_u32..1_000, any::<bool>());
+    let head = ("[a-z0-9-]{1,20}", any::<String>(), positive_span(), 1_u32..1_000, (any::<bool>(), coding()));
     let rest = (proptest::option::of(positive_span()), proptest::collection::vec(fault(), 0..3));
     (head, topology(), endpoints, workloads, rest).prop_map(
-        |((name, description, duration, seeds, oracle), topology, endpoints, workloads, (sample_every, faults))| {
+        |(
+            (name, description, duration, seeds, (oracle, coding)),
+            topology,
+            endpoints,
+            workloads,
+            (sample_every, faults),
+        )| {
             let rivalry = workloads.iter().any(|workload| workload.player == Player::Rival);
             let rivals = match (rivalry, oracle) {
                 (false, _) => Rivals::None,
@@ -372,6 +392,7 @@ pub(super) fn scenario() -> impl Strategy<Value = Scenario> {
                 baseline: oracle.then(|| "newreno".into()),
                 rivals,
                 sample_every,
+                coding,
                 balance: if oracle { "spray?order=round-robin" } else { "ecmp" }.into(),
                 oracle,
                 topology,
