@@ -16,8 +16,8 @@ use cc_algos::registry::RegistryError;
 use cc_algos::{Rate, Registry, Span, Timestamp};
 use sim::queue::{Capacity, DisciplineSpec, MarkingSpec};
 use sim::spec::{
-    Balancing, Contestant, Dumbbell, EndpointSpec, FatTree, FlowSpec, LinkSpec, Load, PathRto, Side, Start, Switching,
-    Topology,
+    Balancing, BlockTimeout, Contestant, Dumbbell, EndpointSpec, FatTree, FlowSpec, LinkSpec, Load, PathRto, Side,
+    Start, Switching, Topology,
 };
 use sim::{Experiment, HostId};
 use transport::flow::{ReceiverConfig, SenderConfig};
@@ -109,6 +109,7 @@ impl Workload {
                 ack_every: 1,
                 ack_delay: Span::from_micros(10),
                 rto: PathRto::Configured,
+                block_timeout: BlockTimeout::Configured,
             },
             sample_every: None,
             balance,

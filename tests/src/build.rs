@@ -4,8 +4,8 @@ use cc_algos::{Rate, Registry, Span, Timestamp};
 use sim::link::impair::LossSpec;
 use sim::queue::{Capacity, DisciplineSpec};
 use sim::spec::{
-    Balancing, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, PathRto, Side, Start,
-    Switching, Topology,
+    Balancing, BlockTimeout, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, PathRto, Side,
+    Start, Switching, Topology,
 };
 use sim::{HostId, Probability};
 use transport::flow::{ReceiverConfig, SenderConfig};
@@ -120,6 +120,7 @@ pub fn experiment_of(
             ack_every: 1,
             ack_delay: Span::from_millis(25),
             rto: PathRto::Configured,
+            block_timeout: BlockTimeout::Configured,
         },
         sample_every: None,
         balance: Balancing::ecmp(),

@@ -12,7 +12,8 @@ use sim::link::ServiceSpec;
 use sim::link::impair::ImpairmentSpec;
 use sim::queue::{Capacity, CongestionPointSpec, DisciplineSpec, DualPi2Spec, MarkAt, MarkingSpec, TrimmingSpec};
 use sim::spec::{
-    Balancing, Contestant, Dumbbell, EndpointSpec, FlowSpec, LinkSpec, Load, PathRto, Side, Start, Switching, Topology,
+    Balancing, BlockTimeout, Contestant, Dumbbell, EndpointSpec, FlowSpec, LinkSpec, Load, PathRto, Side, Start,
+    Switching, Topology,
 };
 use sim::{Experiment, HostId};
 use transport::flow::{ReceiverConfig, SenderConfig};
@@ -128,6 +129,7 @@ impl Scene {
             ack_every: per_ack,
             ack_delay,
             rto: PathRto::Configured,
+            block_timeout: BlockTimeout::Configured,
             sender,
         }
     }

@@ -340,7 +340,7 @@ impl ReceivingEnd {
             source: spec.source.0,
             sent: 0,
             credited: 0,
-            incoming: endpoints.sender.coding.map(|coding| Box::new(Incoming::new(coding))),
+            incoming: None,
         }
     }
 

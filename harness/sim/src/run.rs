@@ -349,6 +349,8 @@ impl<'a> Simulation<'a> {
         let config = path::sender_config(&self.wiring, spec, experiment);
         let sending = SendingEnd::new(flow, spec, config, controller, route);
         let receiving = ReceivingEnd::new(flow, spec, &experiment.endpoints, contestant);
+        // What the two agreed on when they shook hands.
+        let receiving = receiving.expecting_blocks(sending.sender.config().coding);
         self.flows[flow as usize] = Stage::Active(Box::new((sending, receiving)));
         self.pump(flow)
     }

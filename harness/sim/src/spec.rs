@@ -305,6 +305,19 @@ pub struct EndpointSpec {
     pub ack_delay: Span,
     /// How long the timers of packets run, where the sender has no other way to find losses.
     pub rto: PathRto,
+    /// How long a receiver waits for a block of a coded flow.
+    pub block_timeout: BlockTimeout,
+}
+
+/// How long a receiver waits for a block before it complains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum BlockTimeout {
+    /// As the sender's configuration says.
+    #[default]
+    Configured,
+    /// The time that full queues of the switches on the flow's way take to drain: no packet of an undisturbed path comes later
+    /// after another. If none has a bound, as configured. As UnoRC's artifact has it.
+    FullQueues,
 }
 
 /// How long the timers of [`LossPolicy::PerPacketRto`](transport::flow::LossPolicy::PerPacketRto) run.

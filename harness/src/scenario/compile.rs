@@ -10,7 +10,7 @@ use transport::flow::{LossPolicy, ReceiverConfig, Rto, SenderConfig};
 
 use super::compile_link::Wire;
 use super::entrant::{Entrant, EntrantError};
-use super::model::{Datacentres, Dumbbell, Link, LossDetection, Service, Side, Topology};
+use super::model::{BlockTimeout, Datacentres, Dumbbell, Link, LossDetection, Service, Side, Topology};
 use super::resources::Prepared;
 use super::value::Amount;
 use crate::workload::{Assigned, Hosts, Only, PlanError, Player, Site, plan};
@@ -325,12 +325,19 @@ impl Prepared {
             ack_every: endpoints.ack_every,
             ack_delay: endpoints.ack_delay,
             rto,
+            block_timeout: match self.scenario.coding.map(|coding| coding.timeout) {
+                Some(BlockTimeout::FullQueues) => spec::BlockTimeout::FullQueues,
+                _ => spec::BlockTimeout::Configured,
+            },
         })
     }
 
     fn coding(&self, rtt: Span) -> Result<Option<code::Coding>, CompileError> {
         let Some(coding) = &self.scenario.coding else { return Ok(None) };
-        let timeout = coding.timeout.unwrap_or(rtt);
+        let timeout = match coding.timeout {
+            BlockTimeout::After(timeout) => timeout,
+            BlockTimeout::InitialRtt | BlockTimeout::FullQueues => rtt,
+        };
         let checked = code::Coding::new(coding.data, coding.parity, timeout);
         checked.map(Some).map_err(|error| CompileError::Experiment {
             scenario: self.scenario.name.clone(),

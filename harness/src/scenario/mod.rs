@@ -28,9 +28,9 @@ pub use error::ScenarioError;
 pub use fingerprint::Fingerprint;
 pub use htsim_topology::{Tier, TopologyFileError, TreePlan};
 pub use model::{
-    Change, ChangeTo, CoDel, Coding, Datacentres, DualPi2, Dumbbell, Endpoints, FatTree, Impairments, Link, Loss,
-    LossDetection, MarkAt, Marking, NearSource, Phantom, PhantomFeed, PhantomRole, Pie, Policer, Queue, Reorder,
-    Rivals, Scenario, Service, Side, Star, Topology, TraceOffset, Tree, Trimming, Victim,
+    BlockTimeout, Change, ChangeTo, CoDel, Coding, Datacentres, DualPi2, Dumbbell, Endpoints, FatTree, Impairments,
+    Link, Loss, LossDetection, MarkAt, Marking, NearSource, Phantom, PhantomFeed, PhantomRole, Pie, Policer, Queue,
+    Reorder, Rivals, Scenario, Service, Side, Star, Topology, TraceOffset, Tree, Trimming, Victim,
 };
 pub use resources::Prepared;
 pub(crate) use resources::TraceSource;

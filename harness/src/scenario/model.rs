@@ -66,8 +66,19 @@ pub struct Coding {
     pub data: u8,
     /// Parity packets of a block.
     pub parity: Parity,
-    /// How long after a block's first packet the receiver complains; `None` is the RTT assumed before the first sample.
-    pub timeout: Option<Span>,
+    /// How long after a block's first packet the receiver complains.
+    pub timeout: BlockTimeout,
+}
+
+/// How long a receiver waits for a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockTimeout {
+    /// The RTT assumed before the first sample.
+    InitialRtt,
+    /// So long.
+    After(Span),
+    /// As full queues on the flow's way take to drain.
+    FullQueues,
 }
 
 /// Hosts and links.

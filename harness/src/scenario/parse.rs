@@ -10,8 +10,8 @@ use transport::wire::MAX_SHARDS;
 
 use super::error::ScenarioError;
 use super::model::{
-    Coding, Datacentres, Dumbbell, Endpoints, FatTree, Link, LossDetection, Rivals, Scenario, Service, Side, Star,
-    Topology, Tree,
+    BlockTimeout, Coding, Datacentres, Dumbbell, Endpoints, FatTree, Link, LossDetection, Rivals, Scenario, Service,
+    Side, Star, Topology, Tree,
 };
 use super::read::{Entry, Section, Source};
 use super::{jitter, parse_link, parse_workload};
@@ -104,11 +104,14 @@ fn read_coding(entry: &Entry<'_>) -> Result<Coding, ScenarioError> {
     let coding = Coding {
         data: read_shards(&section.required("data")?, 1)?,
         parity: read_parity(&section.required("parity")?)?,
-        timeout: section.maybe("timeout", Entry::positive_span)?,
+        timeout: section.or("timeout", BlockTimeout::InitialRtt, |entry| match entry.as_text() {
+            Some("full-queues") => Ok(BlockTimeout::FullQueues),
+            _ => entry.positive_span().map(BlockTimeout::After),
+        })?,
     };
     section.finish()?;
-    // Any time does to check the rest.
-    let checked = code::Coding::new(coding.data, coding.parity, coding.timeout.unwrap_or(Span::from_nanos(1)));
+    // Times are checked already, and any does to check the rest.
+    let checked = code::Coding::new(coding.data, coding.parity, Span::from_nanos(1));
     checked.map(|_| coding).map_err(|error| entry.fault(error.to_string()))
 }
 

@@ -8,8 +8,8 @@ use transport::flow::code::Parity;
 
 use super::jitter;
 use super::model::{
-    Change, ChangeTo, CoDel, Coding, Datacentres, Dumbbell, Endpoints, Link, Loss, LossDetection, MarkAt, Marking,
-    NearSource, Phantom, Queue, Rivals, Scenario, Service, Topology, TraceOffset, Tree, Trimming,
+    BlockTimeout, Change, ChangeTo, CoDel, Coding, Datacentres, Dumbbell, Endpoints, Link, Loss, LossDetection, MarkAt,
+    Marking, NearSource, Phantom, Queue, Rivals, Scenario, Service, Topology, TraceOffset, Tree, Trimming,
 };
 use super::parse::{ECN_MODES, PACING, SIDES, switches_name};
 use super::parse_link::{FEEDS, MARK_AT, ROLES, VICTIMS};
@@ -100,8 +100,12 @@ fn coding(coding: &Coding) -> String {
         Parity::Fixed(count) => count.to_string(),
         Parity::Adaptive { min, max } => format!("{{ min = {min}, max = {max} }}"),
     };
-    let timeout = coding.timeout.map(|timeout| format!(", timeout = {}", quote(timeout)));
-    format!("{{ data = {}, parity = {parity}{} }}", coding.data, timeout.unwrap_or_default())
+    let timeout = match coding.timeout {
+        BlockTimeout::InitialRtt => String::new(),
+        BlockTimeout::After(timeout) => format!(", timeout = {}", quote(timeout)),
+        BlockTimeout::FullQueues => format!(", timeout = {}", quote("full-queues")),
+    };
+    format!("{{ data = {}, parity = {parity}{timeout} }}", coding.data)
 }
 
 fn write_topology(out: &mut Writer, topology: &Topology) {

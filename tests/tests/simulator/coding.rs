@@ -7,8 +7,8 @@ use cwndtunnel_tests::{MTU, at, drop_tail, dumbbell, experiment, flow, losing, p
 use sim::Experiment;
 use sim::link::impair::LossSpec;
 use sim::outcome::{CodingOutcome, FlowOutcome};
-use sim::queue::Capacity;
-use sim::spec::{FlowSpec, LinkSpec, Load};
+use sim::queue::{Capacity, DisciplineSpec};
+use sim::spec::{BlockTimeout, FlowSpec, LinkSpec, Load};
 use transport::flow::code::{Coding, Parity};
 use transport::flow::{LossPolicy, Pacing, Rto};
 
@@ -83,12 +83,19 @@ fn the_receivers_complaint_spares_the_wait_for_a_retransmission_timer() {
     // The end of the only block is lost, and nothing comes after it.
     let mut experiment = coded(bottleneck(5..10), vec![flow(0, 1, Load::Bytes(11_000))], Span::from_millis(5));
     experiment.endpoints.sender.loss = LossPolicy::PerPacketRto { rto: Rto::Fixed(Span::from_secs(1)) };
-    let (flow, coding) = lone(&experiment);
-    assert_eq!((coding.nacks, coding.repaired, flow.timeouts), (1, 1, 0), "{flow:?}");
-    // There, the receiver's patience, and there and back once more.
-    let took = flow.completion_time().unwrap();
-    let least = Span::from_millis(45);
-    assert!(took > least && took < least + Span::from_millis(2), "{took}");
+    // 125 kB take 10 ms at 100 Mb/s.
+    let mut bounded = bottleneck(5..10);
+    bounded.discipline = DisciplineSpec::DropTail { capacity: Capacity::Bytes(125_000) };
+    let mut by_queues = Experiment { topology: dumbbell(1, bounded), ..experiment.clone() };
+    by_queues.endpoints.block_timeout = BlockTimeout::FullQueues;
+    for (experiment, patience) in [(experiment, 5), (by_queues, 10)] {
+        let (flow, coding) = lone(&experiment);
+        assert_eq!((coding.nacks, coding.repaired, flow.timeouts), (1, 1, 0), "{flow:?}");
+        // There, the receiver's patience, back, and there and back once more.
+        let took = flow.completion_time().unwrap();
+        let least = ONE_WAY.saturating_mul(4) + Span::from_millis(patience);
+        assert!(took > least && took < least + Span::from_millis(2), "{took}");
+    }
 }
 
 #[test]

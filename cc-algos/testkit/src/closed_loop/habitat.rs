@@ -4,7 +4,7 @@ use cc_algos::{Declaration, Family, Need, Rate, Span};
 use sim::link::ServiceSpec;
 use sim::link::impair::ImpairmentSpec;
 use sim::queue::{Capacity, DisciplineSpec, DualPi2Spec, MarkAt, MarkingSpec};
-use sim::spec::{EndpointSpec, LinkSpec, PathRto};
+use sim::spec::{BlockTimeout, EndpointSpec, LinkSpec, PathRto};
 use transport::flow::{ReceiverConfig, SenderConfig};
 
 /// A bottleneck, the hosts' links around it, and how long things take there. Figures are ours.
@@ -136,6 +136,7 @@ impl Habitat {
             ack_every: if near { 1 } else { 2 },
             ack_delay: sender.max_ack_delay,
             rto: PathRto::Configured,
+            block_timeout: BlockTimeout::Configured,
             sender,
         }
     }

@@ -159,6 +159,12 @@ impl Incoming {
 }
 
 impl ReceivingEnd {
+    /// As an end of a flow that is coded that way.
+    pub(crate) fn expecting_blocks(mut self, coding: Option<Coding>) -> Self {
+        self.incoming = coding.map(|coding| Box::new(Incoming::new(coding)));
+        self
+    }
+
     /// A shard arrived, in a packet that [`ReceivingEnd::on_packet`] has taken in.
     pub(crate) fn on_shard(&mut self, content: &ShardContent, now: Timestamp) {
         if let Some(floor) = content.floor {

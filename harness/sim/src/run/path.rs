@@ -7,7 +7,7 @@ use transport::flow::{LossPolicy, Rto, SenderConfig};
 use crate::framing;
 use crate::ids::HostId;
 use crate::outcome::FlowOutcome;
-use crate::spec::{Experiment, FlowSpec, PathRto, Topology};
+use crate::spec::{BlockTimeout, Experiment, FlowSpec, PathRto, Topology};
 use crate::time::SimTime;
 use crate::topology::Wiring;
 
@@ -54,6 +54,12 @@ pub(super) fn sender_config(wiring: &Wiring<'_>, flow: &FlowSpec, experiment: &E
     if experiment.endpoints.rto == PathRto::FullQueues {
         let path = Path::between(wiring, flow.source, flow.destination, experiment);
         config.loss = LossPolicy::PerPacketRto { rto: Rto::Fixed(path.base_rtt + path.drain) };
+    }
+    if let Some(coding) = &mut config.coding
+        && experiment.endpoints.block_timeout == BlockTimeout::FullQueues
+    {
+        let path = Path::between(wiring, flow.source, flow.destination, experiment);
+        *coding = coding.with_timeout(path.drain).unwrap_or(*coding);
     }
     config
 }

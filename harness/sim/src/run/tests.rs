@@ -13,8 +13,8 @@ use crate::link::impair::{JitterSchedule, JitterStep};
 use crate::outcome::Outcome;
 use crate::queue::{Capacity, DisciplineSpec};
 use crate::spec::{
-    Balancing, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, PathRto, Side, Start,
-    Switching, Topology,
+    Balancing, BlockTimeout, Contestant, Dumbbell, EndpointSpec, Experiment, FlowSpec, LinkSpec, Load, PathRto, Side,
+    Start, Switching, Topology,
 };
 
 fn contestant(spec: &'static str) -> Contestant {
@@ -41,6 +41,7 @@ fn endpoints() -> EndpointSpec {
         ack_every: 2,
         ack_delay: Span::from_millis(25),
         rto: PathRto::Configured,
+        block_timeout: BlockTimeout::Configured,
     }
 }
 

@@ -329,7 +329,11 @@ fn coding() -> impl Strategy<Value = Option<Coding>> {
         (0_u8..=100).prop_map(Parity::Fixed),
         (0_u8..=50, 0_u8..=50).prop_map(|(min, more)| Parity::Adaptive { min, max: min + more }),
     ];
-    let timeout = proptest::option::of(positive_span());
+    let timeout = prop_oneof![
+        Just(BlockTimeout::InitialRtt),
+        positive_span().prop_map(BlockTimeout::After),
+        Just(BlockTimeout::FullQueues),
+    ];
     proptest::option::of((1_u8..=155, parity, timeout).prop_map(|(data, parity, timeout)| Coding {
         data,
         parity,

@@ -90,6 +90,15 @@ impl Coding {
         Ok(Self { data, parity, timeout })
     }
 
+    /// The same with another time-out.
+    ///
+    /// # Errors
+    ///
+    /// As [`Coding::new`].
+    pub const fn with_timeout(self, timeout: Span) -> Result<Self, CodingError> {
+        Self::new(self.data, self.parity, timeout)
+    }
+
     /// Data shards of a full block.
     pub const fn data(&self) -> u8 {
         self.data
