@@ -164,8 +164,8 @@ impl<C: Content> Sender<C> {
     }
 
     /// Packets of a path are lost, as somebody found out who knows: a receiver that names what it misses
-    /// ([`Cause::BlockNack`]; of coded flows, see [`Sender::on_block_nack`]), a switch that trimmed them ([`Cause::Trim`]), or whoever declares the path dead
-    /// ([`Cause::PathDead`], with all numbers). What is not in flight is passed over.
+    /// ([`Cause::BlockNack`]; of coded flows, see [`Sender::on_block_nack`]), a switch that trimmed them ([`Cause::Trim`]), or
+    /// whoever declares the path dead ([`Cause::PathDead`], with all numbers). What is not in flight is passed over.
     pub fn on_missing(
         &mut self,
         now: Timestamp,
