@@ -163,3 +163,27 @@ kind = "bulk"
     assert_eq!((delivery[1].bound(), delivery[1].period()), (Span::from_millis(5), Some(Span::from_millis(9))));
     assert!(dumbbell.access.impairments.is_none());
 }
+
+#[test]
+fn blocks_time_out_as_the_scenario_says_or_after_the_rtt_assumed_at_first() {
+    let compiled = |coding: &str| {
+        let text = format!(
+            "name = \"x\"\nduration = \"1s\"\n{coding}\n[topology]\nkind = \"dumbbell\"\nrtt = \"40ms\"\n\
+             bottleneck = {{ rate = \"10Mbps\" }}\n[[workload]]\nkind = \"bulk\""
+        );
+        let registry = Registry::builtin();
+        let prepared = Prepared::new(Scenario::parse(&text, "x").unwrap(), Path::new(".")).unwrap();
+        let experiment = prepared.compile(&registry, &cast(&registry, "newreno", None), 1).unwrap().experiment;
+        let coding = experiment.endpoints.sender.coding;
+        let shape = coding.map(|coding| (coding.data(), coding.parity(), coding.timeout()));
+        (shape, experiment.endpoints.block_timeout)
+    };
+    let blocks = |timeout| Some((8, code::Parity::Fixed(2), timeout));
+    let (configured, full_queues) = (spec::BlockTimeout::Configured, spec::BlockTimeout::FullQueues);
+    assert_eq!(compiled(""), (None, configured));
+    let rtt = Span::from_millis(40);
+    assert_eq!(compiled("coding = { data = 8, parity = 2 }"), (blocks(rtt), configured));
+    let timeout = Span::from_micros(640);
+    assert_eq!(compiled("coding = { data = 8, parity = 2, timeout = \"640us\" }"), (blocks(timeout), configured));
+    assert_eq!(compiled("coding = { data = 8, parity = 2, timeout = \"full-queues\" }"), (blocks(rtt), full_queues));
+}
