@@ -13,6 +13,7 @@ mod htsim_topology;
 mod jitter;
 mod model;
 mod parse;
+mod parse_coding;
 mod parse_link;
 mod parse_workload;
 mod read;

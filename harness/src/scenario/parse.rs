@@ -4,17 +4,15 @@ use std::path::Path;
 
 use cc_algos::{Rate, Span};
 use sim::spec::{FaultLinks, FaultSpec, Switching};
-use transport::flow::code::{self, Parity};
 use transport::flow::{EcnMode, Pacing};
-use transport::wire::MAX_SHARDS;
 
 use super::error::ScenarioError;
 use super::model::{
-    BlockTimeout, Coding, Datacentres, Dumbbell, Endpoints, FatTree, Link, LossDetection, Rivals, Scenario, Service,
-    Side, Star, Topology, Tree,
+    Datacentres, Dumbbell, Endpoints, FatTree, Link, LossDetection, Rivals, Scenario, Service, Side, Star, Topology,
+    Tree,
 };
 use super::read::{Entry, Section, Source};
-use super::{jitter, parse_link, parse_workload};
+use super::{jitter, parse_coding, parse_link, parse_workload};
 
 /// Most hosts, pairs or flows a scenario may name. Ours.
 pub(super) const MAX_COUNT: u32 = 100_000;
@@ -64,7 +62,7 @@ fn read_scenario(root: &mut Section<'_>) -> Result<Scenario, ScenarioError> {
         rivals: root.or("rivals", Rivals::None, read_rivals)?,
         sample_every: root.maybe("sample_every", |entry| read_sampling(entry, duration))?,
         balance: root.or("balance", "ecmp".to_owned(), |entry| Ok(entry.text()?.to_owned()))?,
-        coding: root.maybe("coding", read_coding)?,
+        coding: root.maybe("coding", parse_coding::read)?,
         oracle: root.or("oracle", false, Entry::switch)?,
         endpoints: root.or("endpoints", Endpoints::INTERNET, |entry| read_endpoints(entry.section()?))?,
         faults: root.or("fault", Vec::new(), |entry| entry.entries()?.iter().map(read_fault).collect())?,
@@ -97,37 +95,6 @@ fn read_fault(entry: &Entry<'_>) -> Result<FaultSpec, ScenarioError> {
     }
     section.finish()?;
     Ok(FaultSpec { group, links, from, until })
-}
-
-fn read_coding(entry: &Entry<'_>) -> Result<Coding, ScenarioError> {
-    let mut section = entry.section()?;
-    let coding = Coding {
-        data: read_shards(&section.required("data")?, 1)?,
-        parity: read_parity(&section.required("parity")?)?,
-        timeout: section.or("timeout", BlockTimeout::InitialRtt, |entry| match entry.as_text() {
-            Some("full-queues") => Ok(BlockTimeout::FullQueues),
-            _ => entry.positive_span().map(BlockTimeout::After),
-        })?,
-    };
-    section.finish()?;
-    // Times are checked already, and any does to check the rest.
-    let checked = code::Coding::new(coding.data, coding.parity, Span::from_nanos(1));
-    checked.map(|_| coding).map_err(|error| entry.fault(error.to_string()))
-}
-
-fn read_parity(entry: &Entry<'_>) -> Result<Parity, ScenarioError> {
-    if !entry.is_table() {
-        return read_shards(entry, 0).map(Parity::Fixed);
-    }
-    let mut section = entry.section()?;
-    let min = section.or("min", 0, |entry| read_shards(entry, 0))?;
-    let parity = Parity::Adaptive { min, max: read_shards(&section.required("max")?, 0)? };
-    section.finish()?;
-    Ok(parity)
-}
-
-fn read_shards(entry: &Entry<'_>, min: u32) -> Result<u8, ScenarioError> {
-    entry.count(min, u32::from(MAX_SHARDS)).map(|count| u8::try_from(count).unwrap_or(MAX_SHARDS))
 }
 
 fn read_sampling(entry: &Entry<'_>, duration: Span) -> Result<Span, ScenarioError> {
