@@ -141,5 +141,5 @@ fn failures_in_a_matrix_are_refused_by_line() {
     let output = run(&files(("Triggers 1\n", failing)), &["run", "joined.toml", "--algo", "dctcp"]);
     let message = stderr(&output);
     assert_eq!(code(&output), 2, "{message}");
-    assert!(message.contains("flows.cm: line 5: failures of single links are not simulated"), "{message}");
+    assert!(message.contains("flows.cm: line 5: failures of links are no part of a matrix here"), "{message}");
 }

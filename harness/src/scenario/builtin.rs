@@ -104,6 +104,12 @@ pub const SUITES: &[Suite] = &[
         families: &[Family::Datacentre, Family::AcrossDatacentres],
     },
     Suite {
+        name: "uno",
+        description: "two datacentres of 128 hosts as in Uno's artifact: an incast from both, and a dead link between them",
+        scenarios: &["xdc-incast", "xdc-dead-link"],
+        families: &[],
+    },
+    Suite {
         name: "wan",
         description: "long flows and web traffic over buffers of all sizes, active queues, a policer, rate changes",
         scenarios: &[
@@ -198,6 +204,8 @@ pub const SCENARIOS: &[Builtin] = builtins![
     "wan-shallow",
     "wan-web",
     "wifi-burst-loss",
+    "xdc-dead-link",
+    "xdc-incast",
     "xdc-near-source",
 ];
 

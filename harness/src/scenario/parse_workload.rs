@@ -5,7 +5,7 @@ use cc_algos::Span;
 use super::error::ScenarioError;
 use super::parse::MAX_COUNT;
 use super::read::{Entry, Section};
-use crate::workload::{Arrivals, Only, Pattern, Player, Sizes, Volume, Workload};
+use crate::workload::{Arrivals, MatrixSource, Only, Pattern, Player, Sizes, Volume, Workload};
 
 pub(super) fn read(entry: &Entry<'_>) -> Result<Vec<Workload>, ScenarioError> {
     let workloads = entry.entries()?.iter().map(read_one).collect::<Result<Vec<_>, _>>()?;
@@ -38,6 +38,15 @@ const KINDS: &[(&str, Kind)] = &[
     ("matrix", Kind::Matrix),
     ("on-off", Kind::OnOff),
 ];
+
+fn read_matrix_source(section: &mut Section<'_>) -> Result<MatrixSource, ScenarioError> {
+    match (section.optional("file"), section.optional("connections")) {
+        (Some(file), None) => Ok(MatrixSource::File(file.text()?.to_owned())),
+        (None, Some(text)) => Ok(MatrixSource::Text(text.text()?.to_owned())),
+        (None, None) => Err(section.fault("expected `file` or `connections`")),
+        (Some(_), Some(text)) => Err(text.fault("expected either `file` or `connections`")),
+    }
+}
 
 /// Names of which flows of a matrix are meant.
 pub(super) const ONLY: &[(&str, Only)] = &[("all", Only::All), ("intra", Only::Intra), ("inter", Only::Inter)];
@@ -75,7 +84,7 @@ fn read_one(entry: &Entry<'_>) -> Result<Workload, ScenarioError> {
             jitter: read_jitter(&mut section)?,
         },
         Kind::Matrix => Pattern::Matrix {
-            file: section.required("file")?.text()?.to_owned(),
+            source: read_matrix_source(&mut section)?,
             only: section.or("only", Only::All, |entry| entry.choice(ONLY))?,
         },
         Kind::OnOff => Pattern::OnOff {

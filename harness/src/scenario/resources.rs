@@ -13,7 +13,7 @@ use super::error::ScenarioError;
 use super::fingerprint::Fingerprint;
 use super::htsim_topology::TreePlan;
 use super::model::{Datacentres, Link, Scenario, Service, Topology, Tree};
-use crate::workload::{Matrix, Pattern, SizeDistribution, Sizes};
+use crate::workload::{Matrix, MatrixSource, Pattern, SizeDistribution, Sizes};
 
 /// A scenario with its traces and distributions, ready to be compiled for any algorithm and seed.
 #[derive(Clone, Debug)]
@@ -95,9 +95,15 @@ impl Prepared {
         let mut matrices = Vec::new();
         for (index, workload) in scenario.workloads.iter().enumerate() {
             matrices.push(match &workload.pattern {
-                Pattern::Matrix { file, .. } => Some(
-                    load_matrix(file, hosts, base, &mut fingerprint)
-                        .map_err(|message| fault(&format!("workload[{index}].file"), message))?,
+                Pattern::Matrix { source: MatrixSource::File(file), .. } => {
+                    let text = read_text(file, base, "the connection matrix", &mut fingerprint);
+                    let matrix =
+                        text.and_then(|text| read_matrix(&text, hosts).map_err(|message| format!("{file}: {message}")));
+                    Some(matrix.map_err(|message| fault(&format!("workload[{index}].file"), message))?)
+                }
+                Pattern::Matrix { source: MatrixSource::Text(text), .. } => Some(
+                    read_matrix(text, hosts)
+                        .map_err(|message| fault(&format!("workload[{index}].connections"), message))?,
                 ),
                 _ => None,
             });
@@ -182,15 +188,14 @@ fn load_tree(datacentres: &Datacentres, base: &Path, fingerprint: &mut Fingerpri
     }
 }
 
-fn load_matrix(file: &str, hosts: u32, base: &Path, fingerprint: &mut Fingerprint) -> Result<Arc<Matrix>, String> {
-    let text = read_text(file, base, "the connection matrix", fingerprint)?;
-    let matrix = Matrix::parse(&text).and_then(|matrix| matrix.check_hosts(hosts).map(|()| matrix));
-    let matrix = matrix.map_err(|error| format!("{file}: {error}"))?;
+fn read_matrix(text: &str, hosts: u32) -> Result<Arc<Matrix>, String> {
+    let matrix = Matrix::parse(text).and_then(|matrix| matrix.check_hosts(hosts).map(|()| matrix));
+    let matrix = matrix.map_err(|error| error.to_string())?;
     match matrix.failures.first() {
         None => Ok(Arc::new(matrix)),
         Some(failure) => {
-            let problem = "failures of single links are not simulated: expected none";
-            Err(format!("{file}: line {}: {problem}", failure.line))
+            let problem = "failures of links are no part of a matrix here: expected none, but tables `[[fault]]`";
+            Err(format!("line {}: {problem}", failure.line))
         }
     }
 }

@@ -15,7 +15,7 @@ use super::parse::{ECN_MODES, PACING, SIDES, switches_name};
 use super::parse_link::{FEEDS, MARK_AT, ROLES, VICTIMS};
 use super::parse_workload::ONLY;
 use super::value::format_bytes;
-use crate::workload::{Arrivals, Pattern, Player, Volume, Workload};
+use crate::workload::{Arrivals, MatrixSource, Pattern, Player, Volume, Workload};
 
 impl Scenario {
     /// The scenario as TOML; [`Scenario::parse`] reads it back to the same value.
@@ -419,8 +419,11 @@ fn write_workload(out: &mut Writer, workload: &Workload) {
             out.quoted("start", start);
             out.quoted("jitter", jitter);
         }
-        Pattern::Matrix { file, only } => {
-            out.quoted("file", file);
+        Pattern::Matrix { source, only } => {
+            match source {
+                MatrixSource::File(file) => out.quoted("file", file),
+                MatrixSource::Text(text) => out.quoted("connections", text),
+            }
             if let Some((name, _)) = ONLY.iter().find(|(_, which)| which == only) {
                 out.quoted("only", name);
             }

@@ -12,7 +12,7 @@ mod sizes;
 
 pub use arrivals::Poisson;
 pub use matrix::{Connection, Failure, Matrix, MatrixError, Trigger};
-pub use pattern::{Arrivals, Only, Pattern, Volume};
+pub use pattern::{Arrivals, MatrixSource, Only, Pattern, Volume};
 pub use plan::{Assigned, Hosts, MAX_FLOWS, Plan, PlanError, Site, plan};
 pub use published::Published;
 pub use sizes::{SIZES_EXPECTED, SizeDistribution, SizeError, Sizes};

@@ -74,8 +74,8 @@ pub enum Pattern {
     },
     /// Flows one by one, from a connection matrix of htsim.
     Matrix {
-        /// The file, relative to the scenario's.
-        file: String,
+        /// Where it stands.
+        source: MatrixSource,
         /// Which of them.
         only: Only,
     },
@@ -131,6 +131,15 @@ impl Pattern {
             Self::Matrix { .. } | Self::OnOff { .. } => Vec::new(),
         }
     }
+}
+
+/// Where a connection matrix stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MatrixSource {
+    /// In a file, relative to the scenario's.
+    File(String),
+    /// In the scenario itself, as the text of such a file.
+    Text(String),
 }
 
 /// Which flows of a matrix a workload has.

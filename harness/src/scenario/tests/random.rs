@@ -8,7 +8,7 @@ use transport::flow::code::Parity;
 use transport::flow::{EcnMode, Pacing};
 
 use super::super::*;
-use crate::workload::{Arrivals, Only, Pattern, Player, Published, Sizes, Volume, Workload};
+use crate::workload::{Arrivals, MatrixSource, Only, Pattern, Player, Published, Sizes, Volume, Workload};
 
 fn span() -> impl Strategy<Value = Span> {
     (0_u64..20_000_000_000).prop_map(Span::from_nanos)
@@ -319,8 +319,11 @@ fn pattern() -> impl Strategy<Value = Pattern> {
         (volume(), span(), span()).prop_map(|(volume, start, jitter)| Pattern::Permutation { volume, start, jitter }),
         (1_u32..100, 1_u64..1_000_000, positive_span(), span(), span())
             .prop_map(|(flows, burst, period, start, jitter)| Pattern::OnOff { flows, burst, period, start, jitter }),
-        ("[a-z./\"]{1,12}", prop_oneof![Just(Only::All), Just(Only::Intra), Just(Only::Inter)])
-            .prop_map(|(file, only)| Pattern::Matrix { file, only }),
+        ("[a-z./\"\n]{1,12}", prop_oneof![Just(Only::All), Just(Only::Intra), Just(Only::Inter)], any::<bool>())
+            .prop_map(|(text, only, inline)| {
+                let source = if inline { MatrixSource::Text(text) } else { MatrixSource::File(text) };
+                Pattern::Matrix { source, only }
+            }),
     ]
 }
 

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::workload::{Published, Sizes};
+use crate::workload::{MatrixSource, Published, Sizes};
 
 const DUMBBELL: Site = Site {
     hosts: Hosts::Pairs(4),
@@ -211,7 +211,7 @@ fn a_matrix_gives_each_workload_its_flows_and_what_starts_them() {
     let matrix = Some(Arc::new(Matrix::parse(text).unwrap()));
     let site = Site { datacentre: Some(8), ..STAR };
     let planned = |only| {
-        let pattern = Pattern::Matrix { file: "x.cm".into(), only };
+        let pattern = Pattern::Matrix { source: MatrixSource::File("x.cm".into()), only };
         let matrix = matrix.clone();
         let assigned = Assigned { pattern: &pattern, sizes: vec![], matrix, contestant: 0, group: 0, other_group: 1 };
         plan(&[assigned], &site)
