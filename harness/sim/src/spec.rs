@@ -320,7 +320,7 @@ pub enum BlockTimeout {
     FullQueues,
 }
 
-/// How long the timers of [`LossPolicy::PerPacketRto`](transport::flow::LossPolicy::PerPacketRto) run.
+/// How long the timers of [`LossPolicy::PerPacketRto`] run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum PathRto {
     /// As the sender's configuration says.
