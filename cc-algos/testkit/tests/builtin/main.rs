@@ -65,10 +65,7 @@ const INNER_MODEL: &str = "the window is DCQCN's rate times an RTT, and `annulus
 /// What laws do on purpose, as their source says: an algorithm with any parameters, or one setting of it.
 const BY_SOURCE: &[(&str, Property, &str)] = &[
     ("annulus?end_to_end=dcqcn", Property::Limited, INNER_MODEL),
-    ("annulus?end_to_end=dcqcn", Property::Yields, INNER_MODEL),
     ("annulus?end_to_end=dcqcn", Property::Idle, INNER_MODEL),
-    ("annulus?end_to_end=dcqcn", Property::Room, INNER_MODEL),
-    ("annulus?end_to_end=dcqcn", Property::Recovers, INNER_MODEL),
     ("uno", Property::Batching, "half of the window is Quick Adapt's threshold: it is halved or it is not"),
     ("cubic?paced=off", Property::Batching, "RFC 9406, section 4.3: of one ACK, L = 8 packets count without pacing"),
 ];
