@@ -104,8 +104,8 @@ pub(super) fn write_report(out: &Path, folders: &[PathBuf]) -> Result<Report, Cl
 }
 
 fn warn_of_missing(manifest: &Manifest, records: &[RunRecord]) {
-    let algorithms = manifest.recipe.algorithms.len() as u64;
-    let expected: u64 = manifest.recipe.scenarios.iter().map(|scenario| u64::from(scenario.seeds) * algorithms).sum();
+    let runs = |scenario: &crate::sweep::RecipeScenario| u64::from(scenario.seeds) * u64::from(scenario.cells);
+    let expected: u64 = manifest.recipe.scenarios.iter().map(runs).sum();
     if (records.len() as u64) < expected {
         note(&format!(
             "{} of {expected} runs are missing: the table shows what is there",

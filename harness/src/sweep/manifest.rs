@@ -48,6 +48,9 @@ pub struct RecipeScenario {
     pub config_hash: String,
     /// Seeds of each cell, from 1 on.
     pub seeds: u32,
+    /// How many algorithms run in it; none in folders that do not say.
+    #[serde(default)]
+    pub cells: u32,
     /// The scenario with every default filled in.
     pub toml: String,
 }
@@ -95,6 +98,7 @@ impl Recipe {
                     name: cell.scenario.clone(),
                     config_hash: cell.prepared.fingerprint().to_owned(),
                     seeds: cell.seeds,
+                    cells: sweep.cells.iter().filter(|other| other.scenario == cell.scenario).count() as u32,
                     toml: cell.prepared.scenario.to_toml(),
                 });
             }
